@@ -27,9 +27,9 @@ from sources import stream
 from bitreplay import zoo
 from bitreplay.engine import native
 from bitreplay.engine.layers.latent_weights import load_latent
+from bitreplay.engine.method import MAX_WITH_FLIPS
 from bitreplay.evaluation import metrics
 from bitreplay.learner import Learner
-from bitreplay.learning.rates import MAX_WITH_FLIPS
 from bitreplay.learning.samples import Latents
 from bitreplay.lifecycle import assembly
 from bitreplay.settings import Settings

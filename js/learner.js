@@ -12,8 +12,8 @@
  * error text and changes nothing.
  */
 import { FILE_HEAD } from "./core.js";
-import { fit } from "./fit.js";
-import { br_answer, br_learner_memory, br_learner_options, br_name, br_picture, br_progress } from "./interface.js";
+import { fit, pictureBytes, writePicture } from "./fit.js";
+import { br_answer, br_learner_memory, br_learner_options, br_name, br_progress } from "./interface.js";
 import { decodeText, encodeText } from "./names.js";
 
 /** @typedef {import("./fit.js").Picture} Picture */
@@ -103,11 +103,9 @@ export class Learner {
    * @param {Picture} picture
    * @param {(at: number) => T} call
    */
-  _withPicture({ data, width, height }, call) {
-    const at = this._scratch(64 + data.length);
-    const pixel_bytes = data.length / (width * height);
-    this.core.write(at, br_picture, { pixels: at + 64, width, height, pixel_bytes, row_bytes: 0 });
-    this.core.bytes.set(data, at + 64);
+  _withPicture(picture, call) {
+    const at = this._scratch(pictureBytes(picture));
+    writePicture(this.core, at, picture);
     return call(at);
   }
 

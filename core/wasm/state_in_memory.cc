@@ -7,18 +7,10 @@ using namespace bitreplay;
 
 namespace {
 
-// The context is a Section.
-int read_bytes(void* context, size_t offset, void* bytes, size_t size) {
-  const Section* file = static_cast<const Section*>(context);
-  if (offset > file->size || size > file->size - offset) return 1;
-  memcpy(bytes, file->bytes + offset, size);
-  return 0;
-}
-
 int write_bytes(void* context, size_t offset, const void* bytes, size_t size) {
-  const Section* file = static_cast<const Section*>(context);
+  const MemoryFile* file = static_cast<const MemoryFile*>(context);
   if (offset > file->size || size > file->size - offset) return 1;
-  memcpy(const_cast<char*>(file->bytes) + offset, bytes, size);
+  memcpy(const_cast<uint8_t*>(file->bytes) + offset, bytes, size);
   return 0;
 }
 
@@ -40,7 +32,7 @@ int find(const File& file, const char* name, uint8_t* to, size_t room, uint64_t*
 extern "C" {
 
 // For functions that read or write a file: their context is its address and its size.
-BR_API br_read* br_memory_read(void) { return read_bytes; }
+BR_API br_read* br_memory_read(void) { return MemoryFile::read; }
 BR_API br_write* br_memory_write(void) { return write_bytes; }
 
 // A section of a state file of any format whose checksum is right, of whichever model: `find`.

@@ -25,7 +25,7 @@ from bitreplay.evaluation.evaluation import Evaluation
 from bitreplay.learning.classes import Classes, Name, labels_of
 from bitreplay.learning.progress import Progress, Watch
 from bitreplay.learning.reports import Learned, Stored
-from bitreplay.learning.samples import Latents, Pictures, Samples, encoded
+from bitreplay.learning.samples import Latents, Pictures, Samples
 from bitreplay.lifecycle import assembly, merging, saving
 from bitreplay.lifecycle.published import Published, removes, removes_nothing
 from bitreplay.parts.state import State
@@ -492,7 +492,8 @@ class Learner:
         >>> Learner.from_pretrained("react_tiny").encode(np.zeros((3, 32, 32, 3), np.uint8)).shape
         (3, 640)
         """
-        return encoded(fitting.fit_pictures(images, self.strategy.side), self.strategy.encode, Watch())
+        pictures = fitting.fit_pictures(images, self.strategy.side)
+        return Pictures(pictures, self.strategy.encode).coded(Watch()).values
 
     def predict(self, images: Any, *, unknown: float | Fraction | None = None) -> NDArray:
         """Return the class of each image.

@@ -15,6 +15,7 @@ from typing import Any
 from bitreplay.arguments import as_integer, short_repr
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.sums import MAX_FEATURES
+from bitreplay.parts.part import need
 from bitreplay.strategies import DEFAULT_STRATEGY, STRATEGIES
 
 LATENT_BITS = (1, 2, 4, 8, 16, 32)
@@ -129,7 +130,7 @@ class Settings:
             changed = [setting.name for setting in fields(self) if getattr(self, setting.name) != setting.default]
             self._set("strategy", _default_strategy(changed))
         known = isinstance(self.strategy, str) and self.strategy in STRATEGIES
-        _need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {short_repr(self.strategy)}.")
+        need(known, f"strategy must be one of {', '.join(STRATEGIES)}, got {short_repr(self.strategy)}.")
         self._set("bits", _bits(self.bits))
         self._check_numbers()
         self._check_texts()
@@ -143,15 +144,15 @@ class Settings:
         rate, unknown = self.learning_rate, self.unknown
         if rate is not None:
             self._set("learning_rate", _fraction("learning_rate", rate))
-            _need(
+            need(
                 self.learning_rate is not None and 0 < self.learning_rate <= 1,
                 f"learning_rate must be above 0 and at most 1, got {short_repr(rate)}.",
             )
         self._set("unknown", _fraction("unknown", unknown))
-        _need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {short_repr(unknown)}.")
+        need(0 <= self.unknown < 1, f"unknown must be at least 0 and below 1, got {short_repr(unknown)}.")
         for name in ("memory_per_class", "epochs", "min_steps", "batch_size", "replay_batch_size", "latent_bits"):
             self._set(name, _integer(name, getattr(self, name), 1, 1 << 20))
-        _need(self.latent_bits in LATENT_BITS, f"latent_bits must be one of {LATENT_BITS}, got {self.latent_bits}.")
+        need(self.latent_bits in LATENT_BITS, f"latent_bits must be one of {LATENT_BITS}, got {self.latent_bits}.")
         self._set("seed", _integer("seed", self.seed, 0, (1 << 64) - 1))
         for name, highest in (("n_components", MAX_FEATURES), ("size", MAX_SIZE), ("micro_batch_size", 1 << 20)):
             if getattr(self, name) is not None:
@@ -159,41 +160,41 @@ class Settings:
 
     def _check_texts(self) -> None:
         layer, layers, digest = self.replay_layer, self.feature_layers, self.projection
-        _need(layer is None or isinstance(layer, str), f"replay_layer must be a name, got {short_repr(layer)}.")
+        need(layer is None or isinstance(layer, str), f"replay_layer must be a name, got {short_repr(layer)}.")
         fits = layers is None or (isinstance(layers, str) and len(layers) <= MAX_FEATURE_LAYERS_TEXT)
-        _need(
+        need(
             fits,
             f"feature_layers must be text of at most {MAX_FEATURE_LAYERS_TEXT} characters, got {short_repr(layers)}.",
         )
         fits = digest is None or (isinstance(digest, str) and DIGEST.fullmatch(digest) is not None)
-        _need(fits, f"projection must be a digest of 64 hexadecimal digits, got {short_repr(digest)}.")
+        need(fits, f"projection must be a digest of 64 hexadecimal digits, got {short_repr(digest)}.")
 
     def _check_flags(self) -> None:
         for name in ("augment", "digests", "exact_forget"):
             value = getattr(self, name)
-            _need(isinstance(value, bool), f"{name} must be True or False, got {short_repr(value)}.")
+            need(isinstance(value, bool), f"{name} must be True or False, got {short_repr(value)}.")
 
     def _check_strategy(self) -> None:
         """Refuse what this strategy cannot do."""
         kind, name = STRATEGIES[self.strategy], self.strategy
-        _need(
+        need(
             not self.augment or kind.augments,
             f"augment must be False with {name}, which sees each image once, got True.",
         )
-        _need(
+        need(
             not self.digests or kind.unlearns,
             f"digests must be False with {name}, which cannot unlearn images, got True.",
         )
-        _need(
+        need(
             not self.exact_forget or kind.unlearns,
             f"exact_forget must be False with {name}, whose weights do not forget, got True.",
         )
         steps = kind.augments and self.bits != FLOAT
-        _need(
+        need(
             self.micro_batch_size is None or steps,
             f"micro_batch_size must be None with {name} and bits {self.bits}, got {self.micro_batch_size}.",
         )
-        _need(
+        need(
             not self.unknown or kind.refuses,
             f"unknown must be 0 with {name}, which has nothing to compare with, got {self.unknown}.",
         )
@@ -242,7 +243,7 @@ class Settings:
         ('exact', 'replay')
         """
         for name in values:
-            _need(
+            need(
                 name in Settings.names(),
                 f"There is no setting {short_repr(name)}; expected one of {', '.join(Settings.names())}.",
             )
@@ -297,11 +298,6 @@ def _default_strategy(settings: Iterable[str]) -> str:
     return next((name for name, kind in STRATEGIES.items() if names & kind.own_settings), DEFAULT_STRATEGY)
 
 
-def _need(condition: bool, message: str) -> None:
-    if not condition:
-        raise ValueError(message)
-
-
 def _integer(name: str, value: object, lowest: int, highest: int) -> int:
     number = as_integer(value)
     if number is None or not lowest <= number <= highest:
@@ -320,7 +316,7 @@ def _fraction(name: str, value: Any) -> Fraction:
 def _bounded(text: str) -> str:
     """Return the text of a number if it is short: Fraction computes the power of any exponent, however long."""
     exponent = text.strip().lower().partition("e")[2]
-    _need(len(text) <= MAX_NUMBER_TEXT and len(exponent) <= MAX_EXPONENT_TEXT, "The number is too long.")
+    need(len(text) <= MAX_NUMBER_TEXT and len(exponent) <= MAX_EXPONENT_TEXT, "The number is too long.")
     return text
 
 

@@ -5,58 +5,31 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
-from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+from ctypes import byref, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.core.interface import br_learner_memory, br_learner_options
+from bitreplay.core import declare
+from bitreplay.core.interface import (
+    br_answer,
+    br_learner_memory,
+    br_learner_options,
+    br_name,
+    br_picture,
+    br_read,
+    br_slots,
+    br_write,
+)
 from bitreplay.engine import native
 from bitreplay.engine.aligned import aligned, aligned_zeros
 
 Name = str | int
 
 
-class Picture(ctypes.Structure):
-    _fields_ = [
-        ("pixels", c_void_p),
-        ("width", c_uint32),
-        ("height", c_uint32),
-        ("pixel_bytes", c_uint32),
-        ("row_bytes", c_size_t),
-    ]
-
-
-class NameInfo(ctypes.Structure):
-    _fields_ = [("text", c_void_p), ("length", c_size_t), ("number", c_int64)]
-
-
-class Answer(ctypes.Structure):
-    _fields_ = [
-        ("label", c_uint32),
-        ("scores", c_void_p),
-        ("probabilities", c_void_p),
-        ("share", c_uint32),
-        ("unknown", c_uint32),
-    ]
-
-
-READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
-WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_size_t, c_void_p, c_size_t)
-SLOT_READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t, c_void_p, c_size_t)
-SLOT_ERASE = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32, c_size_t)
-SLOT_SYNC = ctypes.CFUNCTYPE(c_int, c_void_p, c_uint32)
-
-
-class Slots(ctypes.Structure):
-    _fields_ = [
-        ("context", c_void_p),
-        ("size", c_size_t),
-        ("read", SLOT_READ),
-        ("erase", SLOT_ERASE),
-        ("write", SLOT_READ),
-        ("sync", SLOT_SYNC),
-    ]
+SLOT_FIELDS: Any = br_slots._fields_
+SLOT_READ, SLOT_ERASE, SLOT_SYNC = (dict(SLOT_FIELDS)[name] for name in ("read", "erase", "sync"))
 
 
 class Failed(Exception):
@@ -69,29 +42,7 @@ def library() -> ctypes.CDLL:
     """The core, or another library with the learner in it, as `make fuzz` builds it with sanitizers."""
     other = os.environ.get("BITREPLAY_C_LEARNER")
     core = ctypes.CDLL(str(native.LIBRARY) if other is None else other)
-    core.br_error_text.restype = c_char_p
-    core.br_learner_pictures.restype = core.br_learner_experiences.restype = core.br_learner_steps.restype = c_int64
-    core.br_learner_state_bytes.restype = c_size_t
-    pointer = [c_void_p]
-    for name in ("pictures", "experiences", "classes", "encoded_bytes", "side", "share", "steps"):
-        getattr(core, f"br_learner_{name}").argtypes = pointer
-    core.br_learner_state_bytes.argtypes = pointer
-    core.br_learner_write.argtypes = [c_void_p, WRITE, c_void_p]
-    core.br_learner_read.argtypes = core.br_learner_merge.argtypes = core.br_learner_take_out.argtypes = [
-        c_void_p,
-        READ,
-        c_void_p,
-        c_size_t,
-    ]
-    core.br_learner_merge_since.argtypes = core.br_learner_take_out_since.argtypes = [
-        c_void_p,
-        READ,
-        c_void_p,
-        c_size_t,
-        READ,
-        c_void_p,
-        c_size_t,
-    ]
+    declare(core)
     return core
 
 
@@ -100,11 +51,11 @@ def check(code: int) -> None:
         raise Failed(code)
 
 
-def picture(image: NDArray[np.uint8]) -> Picture:
+def picture(image: NDArray[np.uint8]) -> br_picture:
     """The array must live as long as this."""
     height, width, colours = image.shape
     assert image.strides[1:] == (colours, 1)
-    return Picture(image.ctypes.data, width, height, colours, image.strides[0])
+    return br_picture(image.ctypes.data, width, height, colours, image.strides[0])
 
 
 def fitted(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
@@ -142,8 +93,8 @@ class CLearner:
 
     def learn_features(self, x: NDArray[np.int8], labels: Sequence[Name]) -> None:
         check(self.core.br_learner_begin(self.learner))
-        for n_features, label in zip(x, labels, strict=True):
-            at = c_void_p(np.ascontiguousarray(n_features).ctypes.data)
+        for features, label in zip(x, labels, strict=True):
+            at = c_void_p(np.ascontiguousarray(features).ctypes.data)
             check(self.core.br_learner_add_encoded(self.learner, at, byref(name_info(label))))
         check(self.core.br_learner_end(self.learner))
 
@@ -166,7 +117,7 @@ class CLearner:
     def labels(self) -> list[Name]:
         names: list[Name] = []
         for row in range(self.core.br_learner_classes(self.learner)):
-            name, pictures = NameInfo(), c_int64()
+            name, pictures = br_name(), c_int64()
             check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures), None))
             text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
             names.append(name.number if text is None else text)
@@ -180,7 +131,7 @@ class CLearner:
     def answer(self, image: NDArray[np.uint8]) -> tuple[Name, NDArray[np.int64], NDArray[np.int32]]:
         labels = self.labels
         scores, probabilities = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int32)
-        answer = Answer(0, scores.ctypes.data, probabilities.ctypes.data)
+        answer = br_answer(0, scores.ctypes.data, probabilities.ctypes.data)
         check(self.core.br_learner_predict(self.learner, byref(picture(image)), byref(answer)))
         return labels[answer.label], scores, probabilities
 
@@ -192,9 +143,9 @@ class CLearner:
 
     def predict_features(self, x: NDArray[np.int8], share: int = 0) -> list[Name | None]:
         """None where the answer is "unknown"."""
-        labels, answers, answer = self.labels, [], Answer(share=share)
-        for n_features in np.ascontiguousarray(x):
-            check(self.core.br_learner_predict_encoded(self.learner, c_void_p(n_features.ctypes.data), byref(answer)))
+        labels, answers, answer = self.labels, [], br_answer(share=share)
+        for features in np.ascontiguousarray(x):
+            check(self.core.br_learner_predict_encoded(self.learner, c_void_p(features.ctypes.data), byref(answer)))
             answers.append(None if answer.unknown else labels[answer.label])
         return answers
 
@@ -215,20 +166,20 @@ class CLearner:
             ends.append(offset + size)
             return 0
 
-        check(self.core.br_learner_write(self.learner, WRITE(write), None))
+        check(self.core.br_learner_write(self.learner, br_write(write), None))
         assert ends[-1] == len(data)
         return bytes(data)
 
     def from_bytes(self, data: bytes) -> None:
-        check(self.core.br_learner_read(self.learner, READ(reader(data)), None, len(data)))
+        check(self.core.br_learner_read(self.learner, br_read(reader(data)), None, len(data)))
 
     def merge(self, data: bytes, base: bytes | None = None, how: str = "merge") -> None:
-        file = (READ(reader(data)), None, len(data))
+        file = (br_read(reader(data)), None, len(data))
         if base is None:
             check(getattr(self.core, f"br_learner_{how}")(self.learner, *file))
         else:
             since = getattr(self.core, f"br_learner_{how}_since")
-            check(since(self.learner, *file, READ(reader(base)), None, len(base)))
+            check(since(self.learner, *file, br_read(reader(base)), None, len(base)))
 
 
 def reader(data: bytes):
@@ -240,11 +191,11 @@ def reader(data: bytes):
     return read
 
 
-def name_info(label: Name) -> NameInfo:
+def name_info(label: Name) -> br_name:
     if isinstance(label, int):
-        return NameInfo(None, 0, label)
+        return br_name(None, 0, label)
     data = label.encode("utf-8", "surrogatepass")
     buffer = (c_uint8 * len(data)).from_buffer_copy(data)
-    info = NameInfo(ctypes.addressof(buffer), len(data), 0)
+    info = br_name(ctypes.addressof(buffer), len(data), 0)
     info.kept = buffer
     return info

@@ -9,8 +9,8 @@ from ctypes import byref, c_int64, c_uint32, c_void_p
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.core.interface import br_progress
-from tests.core.c_learner import CLearner, Name, NameInfo, check, name_info, picture
+from bitreplay.core.interface import br_name, br_progress
+from tests.core.c_learner import CLearner, Name, check, name_info, picture
 
 
 class CReplay(CLearner):
@@ -33,7 +33,7 @@ class CReplay(CLearner):
         """Name, pictures ever learned, latents stored."""
         rows: list[tuple[Name, int, int]] = []
         for row in range(self.core.br_learner_classes(self.learner)):
-            name, pictures, stored = NameInfo(), c_int64(), c_int64()
+            name, pictures, stored = br_name(), c_int64(), c_int64()
             check(self.core.br_learner_class(self.learner, c_uint32(row), byref(name), byref(pictures), byref(stored)))
             text = ctypes.string_at(name.text, name.length).decode("utf-8", "surrogatepass") if name.text else None
             rows.append((name.number if text is None else text, pictures.value, stored.value))

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bitreplay import Learner, Settings, statefile, zoo
-from bitreplay.core.interface import br_progress
+from bitreplay.core.interface import br_answer, br_progress
 from bitreplay.engine import native
 from bitreplay.export import image_of
 from tests import tiny
-from tests.core.c_learner import Answer, Failed, check, name_info, picture
+from tests.core.c_learner import Failed, check, name_info, picture
 from tests.core.c_replay import CReplay
 from tests.core.test_c_learner import NAMES, POOL, PROBE, _refused
 from tests.core.test_c_states import Flash, lied, resealed
@@ -218,7 +218,7 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     progress = br_progress()
     check(call.br_learner_step(own, byref(progress)))
     assert (progress.done, progress.steps) == (1, 2)
-    answer = Answer()
+    answer = br_answer()
     refused: list[Callable[[], Any]] = [
         lambda: add("a"),
         lambda: check(call.br_learner_begin(own)),
@@ -232,7 +232,7 @@ def test_the_order_of_calls_and_what_there_is_no_room_for(tiny_model):
     check(call.br_learner_end(own))
     python.learn(POOL[[0, 0, 0]], ["a", 7, "a"])
     same(python, c)
-    share = Answer(share=1)
+    share = br_answer(share=1)
     assert call.br_learner_predict(own, byref(picture(POOL[0])), byref(share)) != 0
     # given up: reading the state before ends it
     before = c.to_bytes()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, statefile
+from bitreplay.core.interface import br_slots
 from bitreplay.export import image_of
 from tests import tiny
 from tests.core.c_learner import (
@@ -21,7 +22,6 @@ from tests.core.c_learner import (
     SLOT_SYNC,
     CLearner,
     Failed,
-    Slots,
     check,
     name_info,
     picture,
@@ -38,7 +38,7 @@ class Flash:
     def __init__(self, changes: int = 1 << 30) -> None:
         self.places, self.left, self.written = [bytearray(b"\xff" * SIZE) for _ in range(2)], changes, 0
         calls = (SLOT_READ(self._read), SLOT_ERASE(self._erase), SLOT_READ(self._write), SLOT_SYNC(lambda *_: 0))
-        self.slots = Slots(None, SIZE, *calls)
+        self.slots = br_slots(None, SIZE, *calls)
 
     def copy(self, changes: int) -> Flash:
         other = Flash(changes)

@@ -8,20 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bitreplay.core.interface import br_picture
 from tests.device.compiling import compiled, needs_compiler
 
 GREY, RGB565, RGB565_LE = 1, 2, 3
 pytestmark = needs_compiler
-
-
-class Picture(ctypes.Structure):
-    _fields_ = [
-        ("pixels", ctypes.c_void_p),
-        ("width", ctypes.c_uint32),
-        ("height", ctypes.c_uint32),
-        ("pixel_bytes", ctypes.c_uint32),
-        ("row_bytes", ctypes.c_size_t),
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +54,7 @@ def test_a_frame_is_a_square_of_colours(frame, shape, kind, in_place):
     source = room[offset : offset + len(sent)] if in_place else np.zeros(len(sent), np.uint8)
     source[:] = np.frombuffer(sent, np.uint8)
     room[-8:] = 77
-    picture = Picture()
+    picture = br_picture()
     frame.br_frame_square(
         source.ctypes.data_as(ctypes.c_void_p), width, height, kind, room.ctypes.data_as(ctypes.c_void_p),
         ctypes.byref(picture),

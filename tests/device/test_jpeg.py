@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFile
 
+from bitreplay.core.interface import br_picture
 from tests.device.compiling import compiled, needs_compiler
-from tests.device.test_frame import Picture, square_of
+from tests.device.test_frame import square_of
 
 OK, MALFORMED, NO_MEMORY = 0, 1, 2
 SHAPES = [(64, 64), (240, 320), (120, 160), (1, 1), (8, 9), (17, 100), (100, 17), (480, 640)]
@@ -37,7 +38,7 @@ def room_to_optimize(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def decoded(library: ctypes.CDLL, jpeg: bytes, room: int = 3 * 80 * 80) -> tuple[int, np.ndarray]:
-    square, picture = np.full(room + 8, 77, np.uint8), Picture()
+    square, picture = np.full(room + 8, 77, np.uint8), br_picture()
     failed = library.br_frame_jpeg(
         jpeg, ctypes.c_size_t(len(jpeg)), square.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(room),
         ctypes.byref(picture),

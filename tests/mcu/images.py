@@ -13,7 +13,7 @@ from bitreplay import Learner
 from bitreplay.engine import native
 from bitreplay.engine.program import Program
 from bitreplay.export import image_of
-from bitreplay.export.c_source import model_assembly, operations_header
+from bitreplay.export.c_source import operations_header
 from bitreplay.export.image import programs_of
 from bitreplay.export.learner_sizes import Sizes, sizes_of
 from tests.device.test_jpeg import FULL, jpeg_of, photograph
@@ -41,6 +41,20 @@ def exported_sizes(desk: Learner, classes: int = CLASSES) -> Sizes:
 def program_of(desk: Learner) -> Program:
     assert desk.model is not None
     return programs_of(desk.model, desk.settings)["features"]
+
+
+def model_assembly(image: Path) -> str:
+    """The file's bytes between the symbols model and model_end, in the section .model."""
+    return f"""\
+    .section .model, "a"
+    .balign 64
+    .global model
+    .global model_end
+model:
+    .incbin "{image}"
+model_end:
+    .byte 0
+"""
 
 
 def write_demo(desk: Learner, name: str = "exact", classes: int = CLASSES) -> Path:

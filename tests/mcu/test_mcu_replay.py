@@ -14,10 +14,21 @@ import pytest
 
 from bitreplay import Learner
 from bitreplay.export import image_of
-from bitreplay.export.c_source import model_assembly, operations_header
+from bitreplay.export.c_source import operations_header
 from bitreplay.export.image import programs_of
 from bitreplay.export.replay_sizes import ReplaySizes, replay_sizes_of
-from tests.mcu.images import FIRST, HEIGHT, NAMES, ROOT, WIDTH, build_image, pictures, sizes, write_changed
+from tests.mcu.images import (
+    FIRST,
+    HEIGHT,
+    NAMES,
+    ROOT,
+    WIDTH,
+    build_image,
+    model_assembly,
+    pictures,
+    sizes,
+    write_changed,
+)
 from tests.mcu.test_mcu import FLASH, RAM, TICK, TICKS, output_of, pytestmark  # noqa: F401
 
 TRAINING = ("-DBITREPLAY_TRAINING=ON", "-DBITREPLAY_EXACT=OFF")

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from bitreplay import Learner, StateFileError, statefile
 from bitreplay.cli.commands.merge import merge as merge_command
+from bitreplay.core.interface import br_read
 from bitreplay.engine import native_sums, possible
 from bitreplay.engine.sums import Sums, add, diagonal
 from bitreplay.export import image_of
 from bitreplay.parts.class_statistics import ClassStatisticsState
 from bitreplay.statefile import to_bytes, verify
 from tests import tiny
-from tests.core.c_learner import READ, CLearner, Failed, check, reader
+from tests.core.c_learner import CLearner, Failed, check, reader
 from tests.statefile.edited import edited
 
 POOL, COLOURS = tiny.pictures("red", "green", "blue", each=4, seed=3)
@@ -87,10 +88,10 @@ def test_the_learner_in_c_refuses_the_same(tiny_model, change):
         with pytest.raises(Failed, match="no images have these class statistics"):
             door(wrong)
         assert c.to_bytes() == kept
-    check(c.core.br_learner_verify(c.learner, READ(reader(good)), None, len(good)))
+    check(c.core.br_learner_verify(c.learner, br_read(reader(good)), None, len(good)))
     if change is not three_that_cannot_vary_so:  # that takes a factor, which one's own files are not asked for
         with pytest.raises(Failed, match="no images have these class statistics"):
-            check(c.core.br_learner_verify(c.learner, READ(reader(wrong)), None, len(wrong)))
+            check(c.core.br_learner_verify(c.learner, br_read(reader(wrong)), None, len(wrong)))
     assert c.to_bytes() == kept
 
 

@@ -18,7 +18,8 @@ from bitreplay.engine.discriminant import scores
 from bitreplay.engine.shrinkage import EXACT
 from bitreplay.engine.sums import Sums
 from bitreplay.engine.sums import add as add_sums
-from bitreplay.parts.class_statistics import ClassStatistics, in_order
+from bitreplay.learning.classes import in_order
+from bitreplay.parts.class_statistics import ClassStatistics
 from bitreplay.prediction.discriminant_predictor import FloatDiscriminant, IntegerDiscriminant
 from bitreplay.strategies.exact import Exact
 from tests import tiny

@@ -43,6 +43,14 @@ static inline int bit_length(int64_t x) {
   return magnitude <= 0 ? 0 : 64 - __builtin_clzll(uint64_t(magnitude));
 }
 
+// The largest r with r^2 <= x, 0 <= x < 2^62.
+static inline int64_t root_below(int64_t x) {
+  int64_t root = 0;
+  for (int64_t bit = int64_t(1) << 30; bit; bit >>= 1)
+    if ((root + bit) * (root + bit) <= x) root += bit;
+  return root;
+}
+
 // a / b rounded down, b > 0.
 static inline int64_t divide_floor(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 

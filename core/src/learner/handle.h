@@ -7,6 +7,11 @@ namespace bitreplay {
 
 enum class Strategy : uint32_t { exact, replay };
 
+// The limit of a state's counters: parts/part.py. A change that would reach it is refused.
+constexpr int64_t kMaxCounted = int64_t(1) << 62;
+// A run on one image, which draws no random numbers.
+constexpr br_run_args kOneImage = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
+
 // Replaces what was learned by a state that the learner itself wrote.
 int read_own(br_learner* learner, const File& file);
 // Between br_learner_begin and br_learner_end.

@@ -1,4 +1,4 @@
-// CWR*: the twin of parts/cwr_head.py, docs/law.md section 10.
+// CWR*: docs/law.md section 10. engine/method.py, `consolidate`, is the reference.
 //
 //     m     = divide_round(sum of tw over the classes present, their number)
 //     R     = floor(sqrt(past / now) 2^16)

@@ -1,5 +1,5 @@
-// The reservoir of a class, draws from the memory, the order of an epoch: the twins of parts/replay_memory.py and of
-// strategies/gradient.py, docs/law.md section 10.
+// The reservoir of a class, draws from the memory, the order of an epoch: docs/law.md section 10. engine/method.py is
+// the reference.
 #include "arithmetic/counter.h"
 #include "bitreplay_method.h"
 

@@ -10,14 +10,6 @@ namespace {
 
 constexpr int64_t kSmallestPivot = int64_t(1) << 36;
 
-// The largest r with r^2 <= x, 0 <= x < 2^60.
-int64_t square_root(int64_t x) {
-  int64_t root = 0;
-  for (int64_t bit = int64_t(1) << 30; bit; bit >>= 1)
-    if ((root + bit) * (root + bit) <= x) root += bit;
-  return root;
-}
-
 void scale_row(const Solving& s, int64_t i, int64_t* scaled) {
   for (int64_t j = 0; j <= i; ++j) {
     const int64_t both = s.halves[i] + s.halves[j], limit = int64_t(1) << both;
@@ -94,7 +86,7 @@ struct Rows {
       memset(entries, 0, size_t(i + 1) * sizeof *entries);
       ++dropped_features;
     } else {
-      entries[i] = int32_t(square_root(pivot));
+      entries[i] = int32_t(root_below(pivot));
     }
   }
 };

@@ -8,14 +8,7 @@ namespace bitreplay {
 
 bool has_factor(const Solving& s) {
   constexpr int64_t little = 1024;
-  int64_t mean = 0, remainders = 0;
-  for (int64_t i = 0; i < s.features; ++i) {
-    const int64_t value = max_of(s.number(triangle(i) + i), 0);
-    mean += value / s.features;
-    remainders += value % s.features;
-  }
-  mean += remainders / s.features;
-  const int64_t raised = mean / little + s.pictures * s.features / 4 + 1;
+  const int64_t raised = mean_of_diagonal(s, 0, s.features) / little + s.pictures * s.features / 4 + 1;
   for (int64_t i = 0; i < s.features; ++i) {
     const int64_t at = triangle(i) + i, value = max_of(s.number(at), 0);
     s.set_number(at, value + value / little + raised);
@@ -33,13 +26,8 @@ int br_sums_has_factor(const br_sums* sums, void* work) {
   if (!kernels) return BR_UNKNOWN_ISA;
   if (pictures < 1 || !work) return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
-  Solving s = {};
-  s.kernels = &kernels->sums;
+  Solving s = solving_in(work, *kernels, sums->features, sums->classes, pictures, br_sums_extent(sums));
   s.sums = sums;
-  s.features = sums->features;
-  s.pictures = pictures;
-  s.point = point_of(br_sums_extent(sums));
-  place(s, static_cast<uint8_t*>(work), s.features, sums->classes);
   scatter(s);
   return has_factor(s) ? BR_OK : BR_IMPOSSIBLE;
 }

@@ -8,7 +8,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kMeanBits = 32, kPoint = kUnseenPoint, kRatioPoint = 24, kProbesBits = 5;
+constexpr int64_t kPoint = kUnseenPoint, kRatioPoint = 24, kProbesBits = 5;
 constexpr int64_t kFine = 8, kLargestVector = 254;
 
 struct Measure {
@@ -80,14 +80,6 @@ int64_t separation(const br_sums& sums, const br_solution& solution, const br_fa
   return max_of(divide_round(total, factor.pictures) - scaled(middle_length, solution.pictures, solution.exponent), 0);
 }
 
-// The largest r with r^2 <= x, 0 <= x < 2^54.
-int64_t root_of(int64_t x) {
-  int64_t root = 0;
-  for (int64_t bit = int64_t(1) << 27; bit; bit >>= 1)
-    if ((root + bit) * (root + bit) <= x) root += bit;
-  return root;
-}
-
 bool is_valid(const br_factor* factor, const void* work) {
   return factor && factor->rows && factor->halves && factor->features && factor->features <= kMaxFeatures && work;
 }
@@ -146,6 +138,6 @@ int br_sums_ood(const br_sums* sums, const br_solution* solution, const br_facto
   ood->bias = -divide_round(length, 2);
   for (int64_t i = 0; i < m.s.features; ++i) ood->bias -= int64_t(ood->weights[i]) * factor->centre[i];
   const int64_t apart = round_shift(separation(*sums, *solution, *factor, k, length) * ood->ratio, kRatioPoint);
-  ood->temperature = max_of(root_of(left(9 * apart, kPoint - 4)), int64_t(1) << kPoint);
+  ood->temperature = max_of(root_below(left(9 * apart, kPoint - 4)), int64_t(1) << kPoint);  // < 2^54 under the root
   return BR_OK;
 }

@@ -1,4 +1,4 @@
-// Which pictures are "unknown": docs/law.md section 14. engine/ood.py, `score` and `limit`, are the reference.
+// Which pictures are "unknown": docs/law.md section 14. engine/ood.py, `ood_score` and `limit`, is the reference.
 #include "bitreplay_discriminant.h"
 #include "sums/scaled.h"
 

@@ -32,10 +32,7 @@ static inline int64_t bound_of(int64_t pictures, int64_t squares, bool forgot) {
 
 // The root of a square, at most 127^2 (2^31 - 1), rounded up: below 2^31.
 static inline uint32_t root_above(int64_t square) {
-  const int64_t scaled = square * (int64_t(1) << 2 * kRootBits);
-  int64_t root = 0;
-  for (int64_t bit = int64_t(1) << 30; bit; bit >>= 1)
-    if ((root + bit) * (root + bit) <= scaled) root += bit;
+  const int64_t scaled = square * (int64_t(1) << 2 * kRootBits), root = root_below(scaled);
   return uint32_t(root + (root * root < scaled));
 }
 

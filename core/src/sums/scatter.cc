@@ -27,19 +27,22 @@ void take_out(const Solving& s, int64_t many) {
     }
 }
 
+int64_t mean_of_diagonal(const Solving& s, int64_t start, int64_t length) {
+  int64_t mean = 0, remainders = 0;
+  for (int64_t i = start; i < start + length; ++i) {
+    const int64_t value = max_of(s.number(triangle(i) + i), 0);
+    mean += value / length;
+    remainders += value % length;
+  }
+  return mean + remainders / length;
+}
+
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage) {
   int64_t end = 0;
   for (uint32_t p = 0; p < part_count; ++p) {
     const br_sums_part part = with_lambda(parts[p], shrinkage, s.pictures, s.features);
-    const int64_t start = end, length = part.length;
-    end += length;
-    int64_t mean = 0, remainders = 0;
-    for (int64_t i = start; i < end; ++i) {
-      const int64_t value = max_of(s.number(triangle(i) + i), 0);
-      mean += value / length;
-      remainders += value % length;
-    }
-    mean += remainders / length;
+    const int64_t start = end, mean = mean_of_diagonal(s, start, part.length);
+    end += part.length;
     int64_t ridge = left(s.pictures, s.point);
     if (mean) {
       const int64_t whole = mean / part.bottom, remainder = mean % part.bottom;

@@ -6,6 +6,9 @@
 
 namespace bitreplay {
 
+namespace {
+
+// Where the pieces of `work` lie; their size if there is none.
 uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes) {
   BumpAllocator allocator(work);
   const int64_t tables = 2 * 4 * int64_t(sizeof(int32_t)) * min_of(classes, kClasses) * features;
@@ -22,9 +25,7 @@ uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes) {
   return allocator.used();
 }
 
-namespace {
-
-constexpr int64_t kMeanBits = 32, kCentreBits = 16, kAbsent = -(int64_t(1) << 62);
+constexpr int64_t kCentreBits = 16, kAbsent = -(int64_t(1) << 62);
 
 // Whether no accumulator overflows.
 bool possible(const br_sums* sums, int64_t extent) {
@@ -92,7 +93,7 @@ int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
 
 // Everything up to the factor, and the middle of all pictures.
 int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count,
-          const br_shrinkage& shrinkage, void* work, uint32_t* dropped_features) {
+          const br_shrinkage& shrinkage, void* work, int64_t* ridges, uint32_t* dropped_features) {
   const Kernels* kernels = chosen_kernels();
   const int64_t pictures = checked_pictures(sums);
   if (!kernels) return BR_UNKNOWN_ISA;
@@ -102,12 +103,9 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
       !possible(sums, extent))
     return BR_BAD_ARGUMENT;
   if (reinterpret_cast<uintptr_t>(work) % 64) return BR_MISALIGNED;
-  s.kernels = &kernels->sums;
+  s = solving_in(work, *kernels, sums->features, sums->classes, pictures, extent);
   s.sums = sums;
-  s.features = sums->features;
-  s.pictures = pictures;
-  s.point = point_of(extent);
-  place(s, static_cast<uint8_t*>(work), s.features, sums->classes);
+  s.ridges = ridges;
   scatter(s);
   shrink(s, parts, part_count, shrinkage);
   *dropped_features = factor(s);
@@ -151,14 +149,25 @@ void fill_factor(const Solving& s, br_factor* factor) {
 
 }  // namespace
 
+Solving solving_in(void* work, const Kernels& kernels, int64_t features, int64_t classes, int64_t pictures,
+                   int64_t extent) {
+  Solving s = {};
+  s.kernels = &kernels.sums;
+  s.features = features;
+  s.pictures = pictures;
+  s.point = point_of(extent);
+  place(s, static_cast<uint8_t*>(work), features, classes);
+  return s;
+}
+
 int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage,
           void* work, br_solution* solution, br_factor* factor) {
   if (solution && (!solution->weights || !solution->biases)) return BR_BAD_ARGUMENT;
   if (factor && !factor->ridges) return BR_BAD_ARGUMENT;
   Solving s = {};
   uint32_t dropped_features;
-  s.ridges = factor ? factor->ridges : nullptr;
-  if (const int failed = begin(s, sums, parts, part_count, shrinkage, work, &dropped_features)) return failed;
+  int64_t* const ridges = factor ? factor->ridges : nullptr;
+  if (const int failed = begin(s, sums, parts, part_count, shrinkage, work, ridges, &dropped_features)) return failed;
   if (solution) {
     find(s, solution);
     solution->dropped_features = dropped_features;

@@ -19,7 +19,7 @@
 
 namespace bitreplay {
 
-constexpr int64_t kOne = 30, kLow = 16, kLimit = (int64_t(1) << 31) - 1;
+constexpr int64_t kOne = 30, kLow = 16, kMeanBits = 32, kLimit = (int64_t(1) << 31) - 1;
 constexpr int64_t kClasses = 16;  // so many classes' means are taken out of the matrix at a time
 constexpr int64_t kRows = 16;     // so many rows of the factor are made at a time
 
@@ -65,10 +65,13 @@ static inline br_sums_part with_lambda(br_sums_part part, const br_shrinkage& sh
   if (!part.top && !part.bottom) br_sums_shrinkage(&shrinkage, pictures, features, &part.top, &part.bottom);
   return part;
 }
-// Where the pieces of `work` lie; their size if there is none.
-uint64_t place(Solving& s, uint8_t* work, int64_t features, int64_t classes);
+// Of sums whose matrix and tables will lie in `work`.
+Solving solving_in(void* work, const Kernels& kernels, int64_t features, int64_t classes, int64_t pictures,
+                   int64_t extent);
 // Bits behind the point of the matrix.
 static inline int64_t point_of(int64_t extent) { return min_of(31, 44 - bit_length(extent)); }
+// The mean of `length` elements of the matrix's diagonal, those below 0 as 0.
+int64_t mean_of_diagonal(const Solving& s, int64_t start, int64_t length);
 void shrink(const Solving& s, const br_sums_part* parts, uint32_t part_count, const br_shrinkage& shrinkage);
 // Scales the matrix and factors it; the number of rows that are left out.
 uint32_t factor(const Solving& s);

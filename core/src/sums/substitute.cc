@@ -4,7 +4,7 @@
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kRoom = 20, kMeanBits = 32;
+constexpr int64_t kRoom = 20;
 
 struct Quotient {
   int64_t high, low;

@@ -13,11 +13,11 @@ shrunk_means.py then draws the means of few pictures to the middle.
     scores(solution, x)                               (pictures, classes) int64
     answers(solution, x)                              (pictures,) class numbers
 
-`shrink` is lambda, a fraction of the number of pictures, numbers, classes and the part's length: shrinkage.py, or
+`shrink` is lambda, a fraction of the number of pictures, features, classes and the part's length: shrinkage.py, or
 another function of these. Everything is a function of the sums alone. Every sum is exact and is rounded once, so
 threads, tiles and vectors do not change a bit. Cost: d^3 / 6 + 2 classes d^2 products of 32 bits.
 
-This is the reference; native_sums.py has the same functions, faster.
+This is the reference; core/src/sums/solve.cc does the same, which native_discriminant.py calls.
 """
 
 from __future__ import annotations
@@ -150,9 +150,15 @@ def ridges(scatter: Int64, point: int, pictures: int, parts: Sequence[int], lamb
     diagonal, end, values = np.maximum(np.diagonal(scatter), 0), 0, []
     for length, (top, bottom) in zip(parts, lambdas, strict=True):
         part, end = slice(end, end + length), end + length
-        mean = int((diagonal[part] // length).sum() + (diagonal[part] % length).sum() // length)
+        mean = mean_of(diagonal[part])
         values.append(max(mean * top // bottom, 1) if mean else pictures << point)
     return values
+
+
+def mean_of(diagonal: Int64) -> int:
+    """Rounded down; the sum may have more than 63 bits."""
+    length = len(diagonal)
+    return int((diagonal // length).sum() + (diagonal % length).sum() // length)
 
 
 def unit_scale(matrix: Int64) -> tuple[Int64, Int64]:

@@ -3,7 +3,7 @@
     |y|^2 = y^T A^-1 y = n 2^f |L^-1 E^-1 y|^2,      n A 2^f = E L L^T E, E the powers of two that scale it
 
 y are integers, |y_i| <= 254: a picture less the middle of all, or signs. The factor is that of discriminant.py,
-kept; a length costs d^2 products. This is the reference; native_sums.py has the same functions, faster.
+kept; a length costs d^2 products. This is the reference; core/src/sums/ood.cc does the same.
 
     factor = factored(sums, parts=[512, 512])
     squares, exponents = lengths(factor, y)           |y|^2 = squares n 2^(f + exponent), f = factor.point

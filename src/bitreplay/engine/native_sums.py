@@ -9,8 +9,8 @@ native_discriminant.py has what answers.
     possible(sums), has_factor(sums)              whether they can be the sums of pictures
     contain(sums, part, rows, forgot)             whether they can be those of a part and of more
 
-The core works with the instruction set that `native.set_isa` or BITREPLAY_ISA names. Where it is missing, or too old
-to know these functions, the reference runs instead, with one warning.
+The core works with the instruction set that `native.set_isa` or BITREPLAY_ISA names. Where it is missing, the reference
+runs instead, with one warning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.core import interface
 from bitreplay.core.interface import BR_IMPOSSIBLE, BR_OTHER_BASE, br_sums
 from bitreplay.engine import native
 from bitreplay.engine import possible as reference_possible
@@ -30,18 +29,13 @@ from bitreplay.engine import sums as reference
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.sums import Sums, checked, fits, narrowed, width
 
-FUNCTIONS = [name for name in interface.FUNCTIONS if name.startswith("br_sums_")]
-
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The core with these functions; none, after a warning, if there is none."""
+    """The core; none, after a warning, if there is none."""
     try:
-        core = native.library()
-        for name in FUNCTIONS:
-            getattr(core, name)
-        return core
-    except (OSError, AttributeError) as error:
+        return native.library()
+    except OSError as error:
         warnings.warn(
             f"the native core cannot learn by sums ({error}); the NumPy reference does it instead: the same results, "
             "ten to a thousand times slower",

@@ -13,7 +13,7 @@ the share of known pictures that may be refused (CURVE). 8, the curve and 3/4 we
 mu is in integers, and under the covariance of many pictures that is off by more than a little: hence s_0.
 
 Values have 16 bits behind the point unless said otherwise. A function of the sums alone, so it merges and unlearns with
-them. This is the reference; native_sums.py has `ood`, faster.
+them. This is the reference; core/src/sums/ood.cc and ood_score.cc do the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from bitreplay.engine.arithmetic.fixedpoint import (
     round_shift,
     wide,
 )
-from bitreplay.engine.discriminant import Solution
+from bitreplay.engine.discriminant import Solution, middle_of
 from bitreplay.engine.mahalanobis import Factor
 from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.shrunk_means import apart, drawn
@@ -107,8 +107,7 @@ def middle(sums: Sums, solution: Solution, k: int) -> tuple[NDArray[np.int32], i
     """The weights of the mean of all m'_c, as many times as they have pictures, and its squared length about mu."""
     counts = sums.counts[:, None]
     weights = divide_each((wide(solution.weights) * counts).sum(axis=0), sums.pictures)  # |sum| <= 2^61
-    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
-    away = drawn((wide(sums.class_sums) - counts * centre) << FINE, counts, k).sum(axis=0)  # < 2^47
+    away = drawn((wide(sums.class_sums) - counts * middle_of(sums)) << FINE, counts, k).sum(axis=0)  # < 2^47
     return weights.astype(np.int32), int(round_shift((weights * divide_each(away, sums.pictures)).sum(), FINE))
 
 

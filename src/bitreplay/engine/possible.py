@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, wide
-from bitreplay.engine.discriminant import cholesky, unit_scale, within_classes
+from bitreplay.engine.discriminant import cholesky, mean_of, unit_scale, within_classes
 from bitreplay.engine.sums import LARGEST, MAX_PICTURES, Sums, diagonal
 
 ROOT_BITS = 8  # behind the point of a square root
@@ -83,9 +83,8 @@ def has_factor(sums: Sums) -> bool:
     scatter, _ = within_classes(sums)
     diagonal_of = np.maximum(np.diagonal(scatter), 0)
     d = sums.n_features
-    mean = int((diagonal_of // d).sum() + (diagonal_of % d).sum() // d)
-    places = np.arange(d)
-    scatter[places, places] = diagonal_of + diagonal_of // LITTLE + (mean // LITTLE + sums.pictures * d // 4 + 1)
+    raised = mean_of(diagonal_of) // LITTLE + sums.pictures * d // 4 + 1
+    scatter[np.arange(d), np.arange(d)] = diagonal_of + diagonal_of // LITTLE + raised
     return bool(np.diagonal(cholesky(unit_scale(scatter)[0])).all())
 
 

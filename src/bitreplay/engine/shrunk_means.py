@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from bitreplay.engine.arithmetic.fixedpoint import Int64, divide_each, round_shift, wide
-from bitreplay.engine.discriminant import Solution
+from bitreplay.engine.discriminant import Solution, middle_of
 from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 
@@ -38,8 +38,7 @@ def apart(sums: Sums, solution: Solution) -> Int64:
     """(m_c - mu) . W_c of the classes that have pictures, in the weights' unit; below 2^59."""
     present = np.flatnonzero(sums.counts)
     counts, weights = sums.counts[present], wide(solution.weights[present])
-    centre = divide_each(wide(sums.class_sums).sum(axis=0), sums.pictures)
-    away = wide(sums.class_sums[present]) - counts[:, None] * centre
+    away = wide(sums.class_sums[present]) - counts[:, None] * middle_of(sums)
     quotients = divide_each(away, counts[:, None])  # |whole| < 2^8, |weights| <= 2^30, 2^13 numbers: sums below 2^51
     rest = divide_each((away - quotients * counts[:, None]) << REST, counts[:, None])  # |rest| <= 2^15: sums below 2^58
     return (weights * quotients).sum(axis=1) + round_shift((weights * rest).sum(axis=1), REST)

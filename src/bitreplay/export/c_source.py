@@ -1,8 +1,6 @@
-"""Files for the build of a device: the model as assembly or as a C array, and the operations that it uses."""
+"""Files for the build of a device: the model as a C array, and the operations that it uses."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from bitreplay.engine.program import Program
 
@@ -28,20 +26,6 @@ def operations_header(*programs: Program) -> str:
 def symbol(operation: str) -> str:
     first, *rest = operation.split("_")
     return "k" + _UNUSUAL.get(first, first.capitalize()) + "".join(word.capitalize() for word in rest)
-
-
-def model_assembly(image: Path) -> str:
-    """The file's bytes between the symbols model and model_end, in the section .model."""
-    return f"""\
-    .section .model, "a"
-    .balign 64
-    .global model
-    .global model_end
-model:
-    .incbin "{image}"
-model_end:
-    .byte 0
-"""
 
 
 def c_array(image: bytes, name: str) -> str:

@@ -17,7 +17,6 @@ base it gets a mark of the device's own.
 from __future__ import annotations
 
 import json
-import warnings
 from base64 import b64decode, b64encode
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -25,10 +24,9 @@ from pathlib import Path
 from bitreplay import statefile
 from bitreplay.fleet.message import Message, need_device
 from bitreplay.fleet.places import Place
-from bitreplay.fleet.since import MIN_PICTURES, marks_of, need_sendable, since
-from bitreplay.lifecycle.merging import MergedTwice, Total
+from bitreplay.fleet.since import MIN_PICTURES, first_mark, marks_of, need_sendable, since
+from bitreplay.lifecycle.merging import Total
 from bitreplay.parts.lineage import united
-from bitreplay.sections.native import mark_of
 from bitreplay.statefile import Content, Lock
 
 
@@ -118,11 +116,9 @@ class Device:
 
 
 def _sum(first: Content, others: list[Content]) -> Content:
-    total = Total()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MergedTwice)
-        for content in (first, *others):
-            total.add(content, "what the device has")
+    total = Total(warns=False)
+    for content in (first, *others):
+        total.add(content, "what the device has")
     return total.content()
 
 
@@ -133,7 +129,7 @@ def _marked(content: Content, record: Record) -> Content:
 
 
 def _mark(record: Record) -> int:
-    return mark_of(f"{record.device}/{record.lot}".encode())
+    return first_mark(record.device, record.lot)
 
 
 def _content(base: str) -> Content:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay import statefile
-from bitreplay.engine.sums import MAX_FEATURES, width
+from bitreplay.engine.sums import MAX_FEATURES, narrowed, width
 from bitreplay.fleet.packing import expected_products, packed, unpacked
 from bitreplay.fleet.since import MIN_PICTURES, content_of, marks_of, need_sendable, since
 from bitreplay.learner import Learner
@@ -80,7 +80,7 @@ class Message:
         state = content.state
         header = json.dumps(
             {"device": self.device, "model": [content.model, content.digest, content.size],
-             "settings": _settings(content.settings),
+             "settings": content.settings.to_dict(),
              "names": list(state.names), "n_features": statistics_of(state).sums.n_features,
              "forgotten": statistics_of(state).counters["forgotten"], "experiences": state.notes["experiences"],
              "lineage": {name: marks.tolist() for name, marks in state.note_arrays.items()}, "arrays": lengths},
@@ -103,11 +103,6 @@ class Message:
         except ValueError as error:
             text = str(error)
             raise MessageError(text if text.startswith(title) else f"{title} cannot be used: {text}") from None
-
-
-def _settings(settings: Settings) -> dict[str, Any]:
-    """What a state keeps of its settings; how many samples pass at a time is the device's own affair."""
-    return {name: value for name, value in settings.to_dict().items() if name != "micro_batch_size"}
 
 
 def most_bytes(state_bytes: int) -> int:
@@ -156,8 +151,8 @@ def _read(body: bytes) -> tuple[str, Content]:
     class_sums = next(arrays)(classes * n_features).reshape(classes, n_features)
     products = next(arrays)(triangle) + expected_products(counts, class_sums)
     stored = width(int(counts.sum()))
-    if counters["forgotten"] and not _fits(products, stored):
-        stored = np.dtype(np.int64)
+    if counters["forgotten"]:
+        stored = narrowed(products, stored).dtype
     found = {"counts": counts, "class_sums": _of(class_sums, stored), "products": _of(products, stored)}
     if settings.exact_forget:
         rows = [next(arrays)(triangle) + expected_products(counts[c : c + 1], class_sums[c : c + 1])
@@ -193,12 +188,8 @@ def _arrays(data: bytes, lengths: list[Any]) -> Iterator[Any]:
         raise ValueError("It is longer than its header says.")
 
 
-def _fits(array: NDArray[np.int64], stored: np.dtype) -> bool:
-    bounds = np.iinfo(stored)
-    return bool(array.min(initial=0) >= bounds.min and array.max(initial=0) <= bounds.max)
-
-
 def _of(array: NDArray[np.int64], stored: np.dtype) -> NDArray:
-    if not _fits(array, stored):
+    array = narrowed(array, stored)
+    if array.dtype != stored:
         raise ValueError("Its sums are larger than its pictures can make them.")
-    return array.astype(stored)
+    return array

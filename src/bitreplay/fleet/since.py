@@ -43,8 +43,13 @@ def begun(learner: Learner, device: str, lot: int) -> None:
     """Make a learner that knows nothing the beginning of a device's lot."""
     if learner.labels:
         raise ValueError("A lot begins with a learner that knows nothing.")
-    mark = mark_of(f"{device}/{lot}".encode())
-    learner.restore(replace(learner.state(), note_arrays=Lineage(frozenset({mark})).arrays()))
+    lineage = Lineage(frozenset({first_mark(device, lot)}))
+    learner.restore(replace(learner.state(), note_arrays=lineage.arrays()))
+
+
+def first_mark(device: str, lot: int) -> int:
+    """The mark that a device's lot begins with."""
+    return mark_of(f"{device}/{lot}".encode())
 
 
 def marks_of(content: Content) -> frozenset[int]:

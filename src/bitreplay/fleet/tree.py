@@ -18,7 +18,6 @@ import json
 import resource
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from bitreplay.fleet.gathering import COUNTED, REFUSED, REPEAT, REPLACED
 from bitreplay.fleet.message import MAGIC, Message
 from bitreplay.fleet.places import Place
 from bitreplay.fleet.since import marks_of
-from bitreplay.lifecycle.merging import MergedTwice, Total
+from bitreplay.lifecycle.merging import Total
 from bitreplay.statefile import Content
 from bitreplay.strategies.exact import statistics_of
 
@@ -101,10 +100,10 @@ def merge_tree(
     if not states:
         raise ValueError(f"No file of {source} can be merged: {report[0].name}: {report[0].reason}")
     report, removed = resolved(report)
-    total = Total(None if messages else base)
-    _add(total, statefile.from_bytes(folder.read(f"{states[0]}.state"), "What was merged"), "what was merged")
+    total = Total(None if messages else base, warns=False)
+    total.add(statefile.from_bytes(folder.read(f"{states[0]}.state"), "What was merged"), "what was merged")
     if messages and base is not None:
-        _add(total, base, "the base")
+        total.add(base, "the base")
     for line in removed:
         total.take_out(_opened(Place(source).read(line.name), line.name)[1], line.name)
     return Merged(total.content(), report, max(size for size, _ in used), sum(seconds for _, seconds in used))
@@ -118,7 +117,7 @@ def merge_files(source: str, names: Sequence[str], work: str, key: str, base: by
         return 0, 0.0
     began = None if base is None else statefile.from_bytes(base, "The base")
     base_marks = frozenset() if began is None else marks_of(began)
-    total, lines, counted = Total(began), [], False
+    total, lines, counted = Total(began, warns=False), [], False  # `resolved` finds what counts twice
     for name in names:
         try:
             device, content = _opened(place.read(name), name)
@@ -128,7 +127,7 @@ def merge_files(source: str, names: Sequence[str], work: str, key: str, base: by
                 )
             if not content.state.names:
                 raise ValueError("It has learned nothing.")
-            _add(total, content, "it")
+            total.add(content, "it")
             counted, own = True, tuple(sorted(marks_of(content) - base_marks))
             pictures = statistics_of(content.state).sums.pictures
             if began is not None:
@@ -147,9 +146,9 @@ def merge_states(work: str, keys: Sequence[str], key: str, base: bytes | None) -
     start = time.process_time()
     folder = Place(work)
     if not folder.has(f"{key}.state"):
-        total = Total(None if base is None else statefile.from_bytes(base, "The base"))
+        total = Total(None if base is None else statefile.from_bytes(base, "The base"), warns=False)
         for part in keys:
-            _add(total, statefile.from_bytes(folder.read(f"{part}.state"), part), part)
+            total.add(statefile.from_bytes(folder.read(f"{part}.state"), part), part)
         folder.write(f"{key}.state", statefile.to_bytes(total.content()))
     return _used(start)
 
@@ -191,12 +190,6 @@ def _opened(data: bytes, name: str) -> tuple[str, Content]:
         message = Message.from_bytes(data, name)
         return message.device, message.content
     return "", statefile.from_bytes(data, name)
-
-
-def _add(total: Total, content: Content, title: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MergedTwice)  # `resolved` finds what counts twice
-        total.add(content, title)
 
 
 def _key(*texts: str) -> str:

@@ -68,9 +68,8 @@ class Classes:
 
     def add(self, names: Iterable[Name]) -> None:
         """Give numbers to the names that have none, in sorted order, so that the order of samples does not matter."""
-        fresh = sorted(set(names) - set(self._table()), key=lambda name: (isinstance(name, str), name))
         table = list(self.names)
-        for name in fresh:
+        for name in in_order(set(names) - set(self._table())):
             at = table.index(None) if None in table else len(table)
             table[at : at + 1] = [name]
         self.names = tuple(table)
@@ -98,6 +97,11 @@ class Classes:
         result[:] = names
         # NumPy's text ends at the last character that is not NUL
         return result.astype(str) if kinds == {str} and not any(str(name).endswith("\0") for name in names) else result
+
+
+def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
+    """Each name once: integers before texts, both rising."""
+    return tuple(sorted(set(names), key=lambda name: (isinstance(name, str), name)))
 
 
 def usual(name: Name) -> Name:

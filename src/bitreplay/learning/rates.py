@@ -10,7 +10,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bitreplay.engine.graph import Graph
-from bitreplay.engine.method import MAX_WITH_FLIPS as MAX_WITH_FLIPS
 
 SPAN_OF_DEVIATIONS = 16
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from bitreplay.learning.progress import Watch
 
 Encode = Callable[[NDArray[np.uint8]], NDArray]
-LatentsOf = Callable[[NDArray[np.int64]], NDArray]
+Chosen = NDArray[np.int64] | slice
+LatentsOf = Callable[[Chosen], NDArray]
 ENCODED_AT_ONCE = 32
 MIN_PARTS = 10
 
@@ -36,7 +37,7 @@ class Latents:
     def __len__(self) -> int:
         return len(self.values)
 
-    def latents(self, chosen: NDArray[np.int64]) -> NDArray:
+    def latents(self, chosen: Chosen) -> NDArray:
         """Latents of chosen samples."""
         return self.values[chosen]
 
@@ -54,12 +55,12 @@ class Pictures:
     def __len__(self) -> int:
         return len(self.images)
 
-    def latents(self, chosen: NDArray[np.int64]) -> NDArray:
+    def latents(self, chosen: Chosen) -> NDArray:
         return self.encode(self.images[chosen])
 
     def coded(self, watch: Watch) -> Latents:
         """All of them, encoded."""
-        return Latents(encoded(self.images, self.encode, watch))
+        return Latents(encoded(self, range(len(self)), watch))
 
 
 Samples = Pictures | Latents
@@ -74,17 +75,17 @@ def at_once(count: int) -> int:
     return max(1, min(ENCODED_AT_ONCE, count // MIN_PARTS))
 
 
-def encoded(images: NDArray[np.uint8], encode: Encode, watch: Watch) -> NDArray:
-    """Latents of all images, encoded a few at a time, so that it can be watched and stopped."""
+def encoded(samples: Samples, chosen: range, watch: Watch) -> NDArray:
+    """Latents of consecutive samples, encoded a few at a time, so that this can be watched and stopped."""
     result: NDArray | None = None
-    part = at_once(len(images))
-    for start in range(0, len(images), part):
+    part = at_once(len(samples))
+    for start in range(chosen.start, chosen.stop, part):
         watch.check()
-        end = min(start + part, len(images))
-        latents = encode(images[start:end])
+        end = min(start + part, chosen.stop)
+        latents = samples.latents(slice(start, end))
         if result is None:
-            result = np.empty((len(images), *latents.shape[1:]), latents.dtype)
-        result[start:end] = latents
-        watch.report("pictures", end, len(images))
+            result = np.empty((len(chosen), *latents.shape[1:]), latents.dtype)
+        result[start - chosen.start : end - chosen.start] = latents
+        watch.report("pictures", end, len(samples))
     assert result is not None, "callers refuse an empty set of images"
     return result

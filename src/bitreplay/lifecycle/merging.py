@@ -37,7 +37,12 @@ class MergedTwice(UserWarning):
 
 
 class Total:
-    def __init__(self, base: Content | None = None, rename: Mapping[Name, Name] | None = None) -> None:
+    """Without `warns`, images that count twice cause no `MergedTwice`: the caller finds them by lineage."""
+
+    def __init__(
+        self, base: Content | None = None, rename: Mapping[Name, Name] | None = None, warns: bool = True
+    ) -> None:
+        self._warns = warns
         table = rename or {}
         self._table = dict(zip(names_of(list(table)), names_of(list(table.values())), strict=True))
         self._not_found = set(self._table)
@@ -59,10 +64,8 @@ class Total:
             _check_contains(state, self._base, f"{title} does not contain the base")
         if not self._states:
             by_class = statistics_of(state).class_products is not None
-            self._statistics, self._digests = (
-                class_statistics.ClassStatistics(statistics_of(state).sums.n_features, by_class),
-                digests.Digests(),
-            )
+            self._statistics = class_statistics.ClassStatistics(statistics_of(state).sums.n_features, by_class)
+            self._digests = digests.Digests()
         self._warn(Lineage.read(state.note_arrays), title)
         self._change(state, 1)
         self._states += 1
@@ -77,10 +80,7 @@ class Total:
         removed = self._renamed(content.state)
         if self._base is not None:
             _check_contains(removed, self._base, f"{title} does not contain the base")
-        total = State(
-            self._statistics.names, {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
-        )
-        _check_contains(total, removed, f"{title} is not in the states that it is removed from")
+        _check_contains(self._summed(), removed, f"{title} is not in the states that it is removed from")
         self._change(removed, -1)
         if self._base is not None:
             self._change(self._base, 1)
@@ -101,11 +101,14 @@ class Total:
             raise ValueError(f"There is no class {short_repr(min(self._not_found, key=str))} in any of the states.")
         self._statistics.settle(NOT_MERGED)
         self._statistics.prove(NOT_MERGED)
-        parts = {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
         notes, lineage = {"experiences": max(self._experiences, 0)}, united(self._marks)
-        state = State(self._statistics.names, parts, {}, notes, lineage.arrays())
+        state = replace(self._summed(), notes=notes, note_arrays=lineage.arrays())
         state.need_counted()
         return replace(self._first, state=state)
+
+    def _summed(self) -> State:
+        parts = {"sums": self._statistics.state_dict(), "digests": self._digests.state_dict()}
+        return State(self._statistics.names, parts)
 
     def _fitting(self, content: Content, title: str) -> None:
         strategy = content.settings.strategy
@@ -128,11 +131,11 @@ class Total:
         for name in ("bits", *sorted(STRATEGIES[strategy].own_settings)):
             mine, other = getattr(ours.settings, name), getattr(theirs.settings, name)
             if mine != other:
-                digests = (
-                    (str(other)[:12], str(mine)[:12]) if name == "projection" else (short_repr(other), short_repr(mine))
+                theirs_told, ours_told = (
+                    str(value)[:12] if name == "projection" else short_repr(value) for value in (other, mine)
                 )
                 raise ValueError(
-                    f"{title} was learned with {name} {digests[0]}, {self._title} with {digests[1]}; they cannot be "
+                    f"{title} was learned with {name} {theirs_told}, {self._title} with {ours_told}; they cannot be "
                     "merged."
                 )
 
@@ -147,7 +150,7 @@ class Total:
         return replace(state, names=sums.names, parts=parts)
 
     def _warn(self, lineage: Lineage, title: str) -> None:
-        if lineage.marks & self._marks - self._marks_of_base():
+        if self._warns and lineage.marks & self._marks - self._marks_of_base():
             hint = "" if self._base is not None else "; if they began as one state, name it as the base"
             warnings.warn(
                 f"{title} has pictures in common with the states before it, which count twice now{hint}.",

@@ -17,17 +17,12 @@ from numpy.typing import NDArray
 from bitreplay.arguments import short_repr
 from bitreplay.engine import native_sums
 from bitreplay.engine.sums import MAX_PICTURES, Sums, width
-from bitreplay.learning.classes import Name
+from bitreplay.learning.classes import Name, in_order
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
 
 ARRAYS = ("counts", "class_sums", "products", "class_products")
 NOT_SUMS = "These are not sums of images."
 NEVER = "These pictures cannot all have been learned as these classes; nothing is unlearned."
-
-
-def in_order(names: Iterable[Name]) -> tuple[Name, ...]:
-    """Each name once: integers before texts, both rising."""
-    return tuple(sorted(set(names), key=lambda name: (isinstance(name, str), name)))
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.arguments import short_repr
-from bitreplay.learning.classes import Name
-from bitreplay.parts.class_statistics import in_order
+from bitreplay.learning.classes import Name, in_order
 from bitreplay.parts.part import ArrayState, Names, array_of, need, only
 from bitreplay.sections.native import mark_of
 

@@ -1,4 +1,4 @@
-"""The frozen network for learning by sums: uint8 images -> the numbers of each picture, int8 in [-127, 127]."""
+"""The frozen network for learning by sums: uint8 images -> features, int8 in [-127, 127]."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FeatureExtractor:
         return self._arenas.footprint
 
     def __len__(self) -> int:
-        """Numbers of one picture."""
+        """The number of features."""
         return sum(self.lengths)
 
     def extract(self, images: NDArray[np.uint8]) -> NDArray[np.int8]:

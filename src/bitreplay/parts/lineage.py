@@ -2,7 +2,7 @@
 
 Each experience adds a mark to a state's own chain,
 
-    mark_k = first 8 bytes of sha256(mark_{k-1}, sha256 of the experience's numbers and names)     as uint64
+    mark_k = first 8 bytes of sha256(mark_{k-1}, sha256 of the experience's features and names)     as uint64
 
 and states that were merged keep the marks of all of them. Two states with a mark in common both hold the pictures of
 that experience and of all before it. A mark tells nothing of a picture to those who do not have that picture and

@@ -38,13 +38,16 @@ class State:
 
     def need_room_to_count(self) -> None:
         """Raise ValueError if a counter is too high for one more experience, which adds less than 2^61 to it."""
-        highest = max([0, *self.counters().values(), *self.notes.values()])
+        highest = self._highest_counter()
         need(highest < MAX_COUNTER >> 1, f"A counter of this state is at its limit ({highest}): begin a new state.")
 
     def need_counted(self) -> None:
         """Raise ValueError if a counter is above its limit: no program would read such a file."""
-        highest = max([0, *self.counters().values(), *self.notes.values()])
+        highest = self._highest_counter()
         need(highest < MAX_COUNTER, f"A counter of this state would pass its limit ({highest}); nothing has changed.")
+
+    def _highest_counter(self) -> int:
+        return max([0, *self.counters().values(), *self.notes.values()])
 
     @property
     def bytes(self) -> int:

@@ -25,8 +25,7 @@ from bitreplay.engine.memory_limit import check_room
 from bitreplay.engine.native import machine
 from bitreplay.engine.operations import Run
 from bitreplay.learning.rates import feature_power
-from bitreplay.parts.part import ArrayState, Names, PartState
-from bitreplay.parts.part import with_rows as with_rows
+from bitreplay.parts.part import ArrayState, Names, PartState, with_rows
 
 Logits = Callable[[NDArray[np.uint64]], NDArray]
 ANSWERED_AT_ONCE = 32  # of the samples that an arena has room for: what is not touched costs nothing

@@ -33,7 +33,6 @@ from bitreplay.strategies.requirements import FLASH, FROZEN_BATCH, RAM, Item, Re
 from bitreplay.zoo import Model
 
 MAX_CLASSES = 1 << 20
-ALL_LISTS = ("forward", "backward", "update", "prepare")
 
 
 @dataclass(frozen=True)

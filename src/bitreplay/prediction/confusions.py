@@ -34,18 +34,22 @@ class Pair(NamedTuple):
     share: float
 
 
+def away_from(middle: NDArray, sums: Sums, shrinkage: Shrinkage) -> NDArray[np.float64]:
+    """m'_c - mu in float64 (classes, features), for any middle mu."""
+    counts = sums.counts[:, None]
+    return (sums.class_sums / counts - middle) * (counts / (counts + shrinkage.pictures))
+
+
 def pairs(
     labels: Sequence[Name], sums: Sums, weights: NDArray[np.float64], temperature: float, shrinkage: Shrinkage,
     limit: int,
 ) -> list[Pair]:  # fmt: skip
     """The `limit` most confused pairs of classes, the most confused first; of equal ones in the order of the classes.
 
-    weights (classes, numbers) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
+    weights (classes, features) are A^-1 (m'_c - mu). A few classes at a time are compared with all others, and of these
     no more are kept: memory follows `limit`, not the number of pairs.
     """
-    middle = sums.class_sums.sum(axis=0) / sums.pictures
-    drawn = sums.counts / (sums.counts + shrinkage.pictures)
-    away = (sums.class_sums / sums.counts[:, None] - middle) * drawn[:, None]
+    away = away_from(sums.class_sums.sum(axis=0) / sums.pictures, sums, shrinkage)
     self_products = np.einsum("cd,cd->c", away, weights)
     classes = len(labels)
     at_once = max(1, COMPARED_AT_ONCE // classes)

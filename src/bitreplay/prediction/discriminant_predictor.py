@@ -7,7 +7,7 @@
     m'_c = mu + (m_c - mu) n_c / (n_c + k)
     probabilities = softmax of the scores / T,   unknown where |x - mu|^2 / 8 - the best score + 3/4 s_0 > c D
 
-lambda = min(1, d / 4n) for d numbers and n pictures, at least 1/1024, and k = 8 (docs/exact.md has how they were
+lambda = min(1, d / 4n) for d features and n pictures, at least 1/1024, and k = 8 (docs/exact.md has how they were
 chosen), unless a projection has a shrinkage of its own (engine/shrinkage.py). T and D follow from the sums
 (engine/ood.py); they are made when probabilities or "unknown" are first asked for.
 """
@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.engine import ood
-from bitreplay.engine.arithmetic.fixedpoint import divide_each, wide
+from bitreplay.engine.discriminant import middle_of
 from bitreplay.engine.native_discriminant import discriminant_of
 from bitreplay.engine.shrinkage import EXACT, Shrinkage
 from bitreplay.engine.sums import Sums
 from bitreplay.learning.classes import Classes, Name
 from bitreplay.prediction import probabilities
-from bitreplay.prediction.confusions import Pair, pairs
+from bitreplay.prediction.confusions import Pair, away_from, pairs
 
 
 class Discriminant(Protocol):
@@ -74,8 +74,8 @@ class FloatDiscriminant:
             mean = matrix[places, places].mean()
             ridge[places] = mean * top / bottom if mean > 0 else 1.0
         matrix[np.arange(d), np.arange(d)] += ridge
-        self._middle = divide_each(wide(sums.class_sums).sum(axis=0), n)
-        away = (means - self._middle) * (sums.counts / (sums.counts + shrinkage.pictures))[:, None]
+        self._middle = middle_of(sums)
+        away = away_from(self._middle, sums, shrinkage)
         self._matrix, self._ridge, self._pictures = matrix, ridge, n
         self._weights = np.linalg.solve(matrix, away.T)
         self._biases = -0.5 * ((away + 2 * self._middle).T * self._weights).sum(axis=0)

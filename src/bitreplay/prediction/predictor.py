@@ -40,11 +40,11 @@ class LogitPredictor:
         self.labels = [name for number in self._numbers if (name := names[number]) is not None]
 
     def names(self, latents: NDArray, unknown: Fraction) -> NDArray:
-        n_features = self._logits(latents).argmax(axis=1)
+        numbers = self._logits(latents).argmax(axis=1)
         if unknown and sum(map(len, self._stored)) > 1:
             is_ood = novelty.nearest(latents, self._stored, self._planes) > novelty.limit(self._among_stored, unknown)
-            n_features = np.where(is_ood, -1, n_features)
-        return self._classes.named(n_features)
+            numbers = np.where(is_ood, -1, numbers)
+        return self._classes.named(numbers)
 
     def probabilities(self, latents: NDArray) -> NDArray[np.float64]:
         return probabilities.probabilities(self._logits(latents))[:, self._numbers] / 2.0**probabilities.POINT

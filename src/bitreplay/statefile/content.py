@@ -86,7 +86,7 @@ def from_sections(sections: Mapping[str, Value], title: str) -> Content:
             raise ValueError(f"Its section {name[:60]!r} is {'not known' if name in sections else 'missing'}.")
         for name in known:
             same = not name.startswith("settings/") or _same(sections[name], known[name])
-            _need(same, f"Its section {name[:60]!r} does not have the one form of its value.")
+            need(same, f"Its section {name[:60]!r} does not have the one form of its value.")
         return content
     except (KeyError, TypeError, ValueError) as error:
         raise StateFileError(f"{title} cannot be used: {reason(error)}") from None
@@ -94,13 +94,13 @@ def from_sections(sections: Mapping[str, Value], title: str) -> Content:
 
 def _content(sections: Mapping[str, Value]) -> Content:
     size = _integer(sections, "model/size")
-    _need(1 <= size <= MAX_SIZE, f"Its images have the side {size}.")
+    need(1 <= size <= MAX_SIZE, f"Its images have the side {size}.")
     given = {name: _setting(name, value) for name, value in _named(sections, "settings/").items()}
     for name in NOT_KEPT:
-        _need(name not in given, f"Its section 'settings/{name}' is not known.")
+        need(name not in given, f"Its section 'settings/{name}' is not known.")
     settings = Settings.of(**given, size=size)
     names = sections["learned/classes"]
-    _need(isinstance(names, tuple), "Its classes are not names.")
+    need(isinstance(names, tuple), "Its classes are not names.")
     counted = _named(sections, "learned/counters/") | _named(sections, "notes/")
     scalars = {name: value for name, value in counted.items() if isinstance(value, np.ndarray) and not value.ndim}
     counters = {name: int(value) for name, value in scalars.items() if value.dtype == np.int64}
@@ -116,15 +116,15 @@ def parts_of(arrays: Mapping[str, Any], versions: Mapping[str, int]) -> dict[str
     parts: dict[str, dict[str, Any]] = {part: {} for part in versions}
     for name, array in arrays.items():
         part, _, rest = name.partition(".")
-        _need(isinstance(array, np.ndarray), f"Its part {part[:40]!r} has something else than arrays.")
+        need(isinstance(array, np.ndarray), f"Its part {part[:40]!r} has something else than arrays.")
         parts.setdefault(part, {})[rest] = array
     return {part: ArrayState(own, version=versions.get(part, 1)) for part, own in parts.items()}
 
 
 def checked_names(names: Any) -> tuple[Name | None, ...]:
-    _need(isinstance(names, list | tuple), "Its names are not a list.")
+    need(isinstance(names, list | tuple), "Its names are not a list.")
     known = [kept_name(name) for name in names if name is not None]
-    _need(len(set(known)) == len(known), "Two of its classes have the same name.")
+    need(len(set(known)) == len(known), "Two of its classes have the same name.")
     return tuple(names)
 
 
@@ -146,20 +146,20 @@ def _is_scalar(value: Value, dtype: type) -> bool:
 
 def _integer(sections: Mapping[str, Value], name: str) -> int:
     value = sections[name]
-    _need(_is_scalar(value, np.int64), f"Its section {name[:60]!r} is not an integer.")
+    need(_is_scalar(value, np.int64), f"Its section {name[:60]!r} is not an integer.")
     return int(value)  # type: ignore[arg-type]
 
 
 def _text(sections: Mapping[str, Value], name: str) -> str:
     value = sections[name]
-    _need(isinstance(value, str), f"Its section {name[:60]!r} is not text.")
+    need(isinstance(value, str), f"Its section {name[:60]!r} is not text.")
     return str(value)
 
 
 def _setting(name: str, value: Value) -> Any:
     if isinstance(value, bool | str | Fraction):
         return value
-    _need(_is_scalar(value, np.uint64), f"Its setting {name[:40]!r} has a value of no setting's type.")
+    need(_is_scalar(value, np.uint64), f"Its setting {name[:40]!r} has a value of no setting's type.")
     return int(value)  # type: ignore[arg-type]
 
 
@@ -169,6 +169,6 @@ def _same(one: Value, other: Value) -> bool:
     return one.dtype == np.asarray(other).dtype and one.shape == () and bool(one == other)
 
 
-def _need(condition: bool, sentence: str) -> None:
+def need(condition: bool, sentence: str) -> None:
     if not condition:
         raise StateFileError(sentence)

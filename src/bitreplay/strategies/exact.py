@@ -23,7 +23,7 @@ from bitreplay.engine.mahalanobis import factor_bytes
 from bitreplay.learning.classes import Classes, Name
 from bitreplay.learning.progress import Watch
 from bitreplay.learning.reports import Learned
-from bitreplay.learning.samples import ENCODED_AT_ONCE, Samples, at_once
+from bitreplay.learning.samples import ENCODED_AT_ONCE, Samples, encoded
 from bitreplay.parts.class_statistics import ClassStatistics, ClassStatisticsState, need_factor, need_possible
 from bitreplay.parts.digests import Digests, DigestsState
 from bitreplay.parts.feature_extractor import FeatureExtractor
@@ -151,18 +151,7 @@ class Exact(Strategy):
     ) -> Iterator[tuple[NDArray[np.int8], list[Name]]]:
         for start in range(0, len(samples), ADDED_AT_ONCE):
             end = min(start + ADDED_AT_ONCE, len(samples))
-            yield self._features(samples, range(start, end), watch), names[start:end]
-
-    def _features(self, samples: Samples, chosen: range, watch: Watch) -> NDArray[np.int8]:
-        """Features of some images, computed a few at a time, so that it can be watched and stopped."""
-        features = np.empty((len(chosen), len(self.features)), np.int8)
-        part = at_once(len(samples))
-        for start in range(chosen.start, chosen.stop, part):
-            watch.check()
-            end = min(start + part, chosen.stop)
-            features[start - chosen.start : end - chosen.start] = samples.latents(np.arange(start, end))
-            watch.report("pictures", end, len(samples))
-        return features
+            yield encoded(samples, range(start, end), watch), names[start:end]
 
     def forget(self, label: Name) -> None:
         """The class's count and sum go, and what they make of the products; its share of their scatter stays. Where the

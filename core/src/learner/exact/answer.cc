@@ -19,14 +19,13 @@ int learner_ready(ExactLearner* l) {
 
 int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x) {
   if (!x || !is_picture(picture)) return BR_BAD_ARGUMENT;
-  const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
   if (!l->arena_is_clean) {
     memset(l->work, 0, br_program_arena_bytes(l->program));
-    if (const int failed = br_run(l->program, BR_PREPARE, l->parameters, l->work, &one)) return failed;
+    if (const int failed = br_run(l->program, BR_PREPARE, l->parameters, l->work, &kOneImage)) return failed;
     l->arena_is_clean = true;
   }
   fit(*picture, l->side, l->work + l->images_at);
-  if (const int failed = br_run(l->program, BR_FORWARD, l->parameters, l->work, &one)) return failed;
+  if (const int failed = br_run(l->program, BR_FORWARD, l->parameters, l->work, &kOneImage)) return failed;
   memcpy(x, l->work + l->features_at, l->features);
   return BR_OK;
 }

@@ -16,7 +16,7 @@ bool are_numbers(const ExactLearner& l, const int8_t* x) {
   return x != nullptr;
 }
 
-// Names of the pictures since the last time, as repr of a list: parts/lineage.py, `brought`.
+// Adds the names of the last `count` pictures to the experience's digest: parts/lineage.py, `brought`.
 void bring_names(ExactLearner* l, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const br_name name = l->known.names.at(l->labels[i]);

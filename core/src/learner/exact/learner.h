@@ -17,7 +17,6 @@
 #include "learner/exact/lineage.h"
 #include "learner/model.h"
 #include "learner/names.h"
-#include "learner/state/counter_limit.h"
 #include "learner/state/sha256.h"
 #include "sums/bump_allocator.h"
 
@@ -32,23 +31,6 @@ struct Known {
   Lineage lineage;
   int64_t forgotten, experiences;
 };
-// Its counters, as sections: by prefix and name.
-struct Counter {
-  const char *prefix, *name;
-  int64_t Known::*value;
-};
-constexpr Counter kCounters[] = {
-    {"learned/counters/", "forgotten", &Known::forgotten},
-    {"notes/", "experiences", &Known::experiences},
-};
-// Calls with each counter of this prefix whose name comes before the lineage, or behind it; until one returns false.
-template <class Each>
-bool for_each_counter(const char* prefix, bool behind, Each each) {
-  for (const Counter& counter : kCounters)
-    if (!strcmp(counter.prefix, prefix) && (strcmp(counter.name, "lineage") > 0) == behind && !each(counter))
-      return false;
-  return true;
-}
 
 struct ExactLearner : br_learner {
   Model model;

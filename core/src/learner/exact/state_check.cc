@@ -23,10 +23,11 @@ class Reader {
                                       &parsed_.settings_size))
       return wrong;
     ExpectedSections in(source.sections, BR_STATE_HEAD);
+    Known& known = parsed_.known;
     const bool right = in.classes([&](const br_name& name, bool is_free) { return add(name, is_free); }) &&
-                       counters(in, "learned/counters/", false) && counters(in, "learned/counters/", true) &&
-                       arrays(in) && in.skip("model/") && counters(in, "notes/", false) && lineage(in) &&
-                       counters(in, "notes/", true) && in.begins("settings/");
+                       in.integer("learned/counters/", "forgotten", kMaxCounted, &known.forgotten) && arrays(in) &&
+                       in.skip("model/") && in.integer("notes/", "experiences", kMaxCounted, &known.experiences) &&
+                       lineage(in) && in.begins("settings/");
     if (!right) return in.wrong;
     for (uint64_t& offset : parsed_.at) offset = source.locate(offset);
     if (parsed_.shape.digests && !l_.digests.has_room_for(int64_t(parsed_.shape.pictures))) return BR_FULL;
@@ -64,12 +65,6 @@ class Reader {
     if (names.count() && compare(names.at(names.count() - 1), name) >= 0) return BR_MALFORMED;
     names.append(name);
     return BR_OK;
-  }
-
-  bool counters(ExpectedSections& in, const char* prefix, bool behind) {
-    return for_each_counter(prefix, behind, [&](const Counter& counter) {
-      return in.integer(counter.prefix, counter.name, kMaxCounted, &(parsed_.known.*counter.value));
-    });
   }
 
   // The sections of arrays. How many pictures there are, and how wide sums are, they say themselves.
@@ -226,13 +221,8 @@ int check_factor(ExactLearner* l, const ParsedState& parsed) {
   if (parsed.known.forgotten || !parsed.pictures) return BR_OK;
   const Kernels* const kernels = chosen_kernels();
   if (!kernels) return BR_UNKNOWN_ISA;
-  const int64_t classes = int64_t(parsed.shape.classes);
-  Solving s = {};
-  s.kernels = &kernels->sums;
-  s.features = l->features;
-  s.pictures = parsed.pictures;
-  s.point = point_of(parsed.pictures);
-  bitreplay::place(s, l->use_work(), s.features, classes);
+  const int64_t classes = int64_t(parsed.shape.classes), pictures = parsed.pictures;
+  const Solving s = solving_in(l->use_work(), *kernels, l->features, classes, pictures, pictures);
   const int wrong = scatter(s, parsed.products(), parsed.values(kCounts), parsed.class_sums(0), classes);
   return wrong ? wrong : has_factor(s) ? BR_OK : BR_IMPOSSIBLE;
 }

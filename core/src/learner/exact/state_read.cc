@@ -1,5 +1,5 @@
-// A state from bytes. They are read for the checksum, for all checks, if untrusted for the factor of the sums, and then
-// for the arrays.
+// A state from bytes, which are read several times: for the checksum, for all checks, for the factor of sums that are
+// not trusted, and for the arrays.
 #include "learner/exact/state_check.h"
 
 namespace bitreplay {

@@ -14,16 +14,10 @@ const void* content_of(const ExactLearner& l, int array) {
   }
 }
 
-void put_counters(SectionOutput out, const ExactLearner& l, const char* prefix, bool behind) {
-  for_each_counter(prefix, behind,
-                   [&](const Counter& c) { return out.integer(c.prefix, c.name, l.known.*c.value), true; });
-}
-
 void put_learned(SectionOutput out, const ExactLearner& l) {
   br_name name;
   out.classes(l.sums.classes, [&](uint32_t row) { return name = l.known.names.at(row), &name; });
-  put_counters(out, l, "learned/counters/", false);
-  put_counters(out, l, "learned/counters/", true);
+  out.integer("learned/counters/", "forgotten", l.known.forgotten);
   const Shape shape = shape_of(l);
   for (int array = 0; array < kArrays; ++array)
     if (shape.has(array)) out.put(shape.section(array), content_of(l, array));
@@ -33,10 +27,9 @@ void put_state(SectionOutput out, const ExactLearner& l) {
   const Lineage& lineage = l.known.lineage;
   put_learned(out, l);
   out.sections(l.model.model);
-  put_counters(out, l, "notes/", false);
+  out.integer("notes/", "experiences", l.known.experiences);
   out.put(section_of("notes/", "lineage.merged", BR_SECTION_UINT64, 1, lineage.merged_count()), lineage.merged());
   out.put(section_of("notes/", "lineage.since", BR_SECTION_UINT64, 1, lineage.own_count()), lineage.own());
-  put_counters(out, l, "notes/", true);
   out.sections({l.settings, l.settings_size});
   out.sections(l.model.versions);
 }

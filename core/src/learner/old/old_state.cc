@@ -87,14 +87,9 @@ bool read_fraction(const Section& text, Fraction* f) {
     digits = true;
   }
   if (!digits || f->bottom < 1) return false;
-  int64_t a = f->top, b = f->bottom;
-  while (a) {
-    const int64_t rest = b % a;
-    b = a;
-    a = rest;
-  }
-  f->top /= b;
-  f->bottom /= b;
+  const int64_t both = int64_t(greatest_divisor(uint64_t(f->top), uint64_t(f->bottom)));
+  f->top /= both;
+  f->bottom /= both;
   return true;
 }
 

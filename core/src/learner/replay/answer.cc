@@ -8,13 +8,11 @@
 namespace bitreplay {
 namespace {
 
-constexpr br_run_args kOne = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
-
 int clean_backbone(ReplayLearner* l) {
   if (l->backbone_is_clean) return BR_OK;
   if (l->backbone_arena == l->work) use_work(l);
   memset(l->backbone_arena, 0, l->backbone_arena_bytes);
-  if (const int failed = br_run(l->backbone, BR_PREPARE, l->backbone_parameters, l->backbone_arena, &kOne))
+  if (const int failed = br_run(l->backbone, BR_PREPARE, l->backbone_parameters, l->backbone_arena, &kOneImage))
     return failed;
   l->backbone_is_clean = true;
   return BR_OK;
@@ -27,7 +25,7 @@ int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code) 
   if (const int failed = clean_backbone(l)) return failed;
   if (l->backbone_arena == l->work) l->tail_is_clean = false;
   fit(*picture, l->side, l->backbone_arena + l->images_at);
-  if (const int failed = br_run(l->backbone, BR_FORWARD, l->backbone_parameters, l->backbone_arena, &kOne))
+  if (const int failed = br_run(l->backbone, BR_FORWARD, l->backbone_parameters, l->backbone_arena, &kOneImage))
     return failed;
   memcpy(code, l->backbone_arena + l->codes_at, l->words * sizeof *code);
   return BR_OK;
@@ -42,7 +40,7 @@ int learner_predict_encoded(ReplayLearner* l, const uint64_t* code, br_answer* a
     if (const int failed = prepare_tail(l)) return failed;
   if (l->backbone_arena == l->work) l->backbone_is_clean = false;
   memcpy(l->work + l->at.codes_at, code, l->words * sizeof *code);
-  if (const int failed = br_run(l->tail, BR_FORWARD, l->parameters, l->work, &kOne)) return failed;
+  if (const int failed = br_run(l->tail, BR_FORWARD, l->parameters, l->work, &kOneImage)) return failed;
   const int32_t* const logits = reinterpret_cast<const int32_t*>(l->work + l->at.logits_at);
   int64_t* const scores = answer->scores ? answer->scores : l->logits;
   answer->label = answer->unknown = 0;

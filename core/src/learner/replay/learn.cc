@@ -123,8 +123,7 @@ int prepare_tail(ReplayLearner* l) {
     memset(use_work(l), 0, size_t(br_program_arena_bytes(l->tail)));
     l->tail_is_clean = true;
   }
-  const br_run_args one = {.seed = 0, .step = 0, .samples = 1, .rate_mantissa = 0, .rate_shift = 0};
-  const int failed = br_run(l->tail, BR_PREPARE, l->parameters, l->work, &one);
+  const int failed = br_run(l->tail, BR_PREPARE, l->parameters, l->work, &kOneImage);
   l->tail_is_prepared = !failed;
   return failed;
 }

@@ -16,7 +16,6 @@
 #include "learner/replay/class_numbers.h"
 #include "learner/replay/functions.h"
 #include "learner/replay/method.h"
-#include "learner/state/counter_limit.h"
 #include "sums/bump_allocator.h"
 
 namespace bitreplay {
@@ -120,6 +119,10 @@ void drop_class(ReplayLearner* l, int32_t label);
 bool drop_sample(ReplayLearner* l, int64_t sample);
 // The class of a stored sample.
 int32_t label_of(const ReplayLearner& l, uint32_t at);
+
+// state_read.cc
+// The work memory that reading takes.
+size_t read_memory_bytes(const ReplayLearner& l);
 
 // change.cc
 bool can_answer(const ReplayLearner& l, uint32_t number);

@@ -4,7 +4,6 @@
 #include "learner/replay/learner.h"
 #include "learner/replay/networks.h"
 #include "learner/replay/state_arrays.h"
-#include "learner/replay/state_read.h"
 #include "machine/program.h"
 
 namespace bitreplay {

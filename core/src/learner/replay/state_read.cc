@@ -1,6 +1,4 @@
-// A replay state from bytes. They are read for the checksum, for the form, for all checks, and for the arrays.
-#include "learner/replay/state_read.h"
-
+// A replay state from bytes, which are read several times: for the checksum, the form, all checks, and the arrays.
 #include "learner/replay/state_arrays.h"
 #include "learner/state/frame.h"
 

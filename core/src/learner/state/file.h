@@ -19,7 +19,7 @@ struct MemoryFile {
 
   File file() { return {read, this, size}; }
 
- private:
+  // The context is a MemoryFile.
   static int read(void* self, size_t offset, void* to, size_t size) {
     const MemoryFile& from = *static_cast<MemoryFile*>(self);
     if (offset > from.size || size > from.size - offset) return 1;

@@ -34,13 +34,8 @@ bool is_text(Input& in, uint64_t size) {
 bool is_fraction(Input& in) {
   int64_t value[2];
   if (!in.bytes(value, sizeof value) || value[1] < 1) return false;
-  uint64_t a = value[0] < 0 ? uint64_t(0) - uint64_t(value[0]) : uint64_t(value[0]), b = uint64_t(value[1]);
-  while (a) {
-    const uint64_t rest = b % a;
-    b = a;
-    a = rest;
-  }
-  return b == 1;
+  const uint64_t top = value[0] < 0 ? uint64_t(0) - uint64_t(value[0]) : uint64_t(value[0]);
+  return greatest_divisor(top, uint64_t(value[1])) == 1;
 }
 
 // Whether a section's content can be of its type; `in` stands behind it then.

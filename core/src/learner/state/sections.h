@@ -13,6 +13,15 @@ constexpr uint8_t kBegin[16] = {'B', 'I', 'T', 'S', 'T', 'A', 'T', 'E', 3};  // 
 constexpr int kEnd = -1;                                                     // there is no further section
 
 inline uint64_t padded(uint64_t size) { return (size + 7) / 8 * 8; }
+// The greatest common divisor; that of 0 and a number is the number.
+inline uint64_t greatest_divisor(uint64_t a, uint64_t b) {
+  while (a) {
+    const uint64_t rest = b % a;
+    b = a;
+    a = rest;
+  }
+  return b;
+}
 
 // A section of the name `prefix` + `name`; its shape has the first `rank` numbers.
 br_section section_of(const char* prefix, const char* name, uint32_t type, uint32_t rank = 0, uint64_t first = 1,

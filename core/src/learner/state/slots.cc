@@ -49,6 +49,16 @@ Place look(const br_slots& slots, uint32_t slot) {
   return place;
 }
 
+// Both places, by the number of their generation.
+struct Places {
+  Place last, before;
+};
+
+Places look(const br_slots& slots) {
+  const Place first = look(slots, 0), second = look(slots, 1);
+  return second.generation > first.generation ? Places{second, first} : Places{first, second};
+}
+
 bool is_valid(br_learner* l, const br_slots* s) {
   return br_learner_state_bytes(l) && s && s->read && s->erase && s->write && s->sync && s->size > BR_SLOT_HEADER;
 }
@@ -76,9 +86,8 @@ int br_learner_save(br_learner* l, const br_slots* slots) {
   if (l && slots && is_learning(l)) return BR_BAD_ORDER;
   if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
   if (br_learner_state_bytes(l) > slots->size - BR_SLOT_HEADER) return BR_FULL;
-  Place first = look(*slots, 0), second = look(*slots, 1);
-  const bool second_is_last = second.generation > first.generation;
-  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
+  Places places = look(*slots);
+  Place &last = places.last, before = places.before;
   // A last one that is damaged is the one to be written over, if the one before is whole.
   const bool damaged = last.generation && !last.is_whole();
   const Place target = damaged ? last : before, other = damaged ? before : last;
@@ -94,23 +103,19 @@ int br_learner_save(br_learner* l, const br_slots* slots) {
 
 int br_learner_load(br_learner* l, const br_slots* slots) {
   if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
-  Place first = look(*slots, 0), second = look(*slots, 1);
-  const bool second_is_last = second.generation > first.generation;
-  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
-  if (!last.generation) return BR_NO_STATE;
-  const int result = read_own(l, last.file());
-  if (result != BR_DAMAGED || !before.generation) return result;
-  return read_own(l, before.file());
+  Places places = look(*slots);
+  if (!places.last.generation) return BR_NO_STATE;
+  const int result = read_own(l, places.last.file());
+  if (result != BR_DAMAGED || !places.before.generation) return result;
+  return read_own(l, places.before.file());
 }
 
 int br_learner_rollback(br_learner* l, const br_slots* slots) {
   if (!is_valid(l, slots)) return BR_BAD_ARGUMENT;
-  Place first = look(*slots, 0), second = look(*slots, 1);
-  if (!first.generation || !second.generation) return BR_NO_STATE;
-  const bool second_is_last = second.generation > first.generation;
-  Place last = second_is_last ? second : first, before = second_is_last ? first : second;
-  if (const int failed = read_own(l, before.file())) return failed;
-  if (slots->erase(slots->context, last.slot, BR_SLOT_HEADER) || slots->sync(slots->context, last.slot))
-    return BR_STORAGE;
+  Places places = look(*slots);
+  if (!places.before.generation) return BR_NO_STATE;
+  if (const int failed = read_own(l, places.before.file())) return failed;
+  const uint32_t slot = places.last.slot;
+  if (slots->erase(slots->context, slot, BR_SLOT_HEADER) || slots->sync(slots->context, slot)) return BR_STORAGE;
   return BR_OK;
 }

@@ -14,8 +14,7 @@ from bitreplay.fleet.masking.terms import NEIGHBOURS, Terms, new_round
 from bitreplay.fleet.masking.vector import content_of as content_from
 from bitreplay.fleet.since import MIN_PICTURES, content_of
 from bitreplay.learner import Learner
-from bitreplay.learning.classes import Name
-from bitreplay.parts.class_statistics import in_order
+from bitreplay.learning.classes import Name, in_order
 
 MAX_PICTURES = 131  # of a device in a masked round: a thousand devices then fit 32 bits
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,59 +57,54 @@ def learn(
 ) -> None:
     """Learn one experience and save. A new state is created if the file does not exist; only then settings may be
     given."""
-    settings = options.specified(
-        strategy=strategy,
-        bits=bits,
-        latent_bits=latent_bits,
-        replay_layer=replay_layer,
-        feature_layers=feature_layers,
-        n_components=n_components,
-        memory_per_class=memory_per_class,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        augment=augment,
-        seed=seed,
-        digests=digests,
-        exact_forget=exact_forget,
-        size=size,
-    )
+    settings = options.settings_in(locals())
     start = time.perf_counter()
     watch = Watch(time_limit=time_limit)
     with Lock(state) as lock:
         is_new = not state.exists()
-        if not is_new:
-            if settings:
-                raise ValueError(
-                    f"{state} exists, and its settings cannot be changed: leave out {', '.join(settings)}."
-                )
-            learner = Learner.load(state, model, micro_batch_size=micro_batch_size)
-        else:
-            learner = Learner.from_pretrained(
-                model or options.DEFAULT_MODEL, **settings, **options.specified(micro_batch_size=micro_batch_size)
-            )
+        learner = _begun(model, settings) if is_new else _gone_on(state, model, settings)
         skipped = SkippedFiles(skip_unreadable)
         with show.bar(quiet=json) as bar:
-
-            def reading(done: int, total: int) -> None:
-                watch.check()
-                bar.reading(done, total)
-
-            def learning(done: Progress) -> None:
-                watch.check()
-                bar(done)
-
-            augments = learner.settings.augment  # then the pictures are encoded anew in each step
-            use = as_they_are if augments else learner.encode
-            samples, labels = read_all(pictures, label, learner.strategy.side, skipped, reading, use)
-            skipped.end()
-            names = classes_named(learner, labels)
-            if augments:
-                learned = learner.learn(samples, names, progress=learning, time_limit=time_limit)
-            else:
-                learned = learner.learn_encoded(samples, names, Watch(learning, time_limit=time_limit))
+            learned = _learned(learner, pictures, label, skipped, bar, watch, time_limit)
         saving.save(learner, state, lock)
     with saving.reporting(f"{state} is saved."):
         _print_result(state, learner, learned, skipped, round(time.perf_counter() - start, 2), is_new, json)
+
+
+def _begun(model: str | None, settings: dict[str, Any]) -> Learner:
+    return Learner.from_pretrained(model or options.DEFAULT_MODEL, **settings)
+
+
+def _gone_on(state: Path, model: str | None, settings: dict[str, Any]) -> Learner:
+    """The learner of a state; the micro-batch size belongs to the machine and may be another one."""
+    fixed = [name for name in settings if name != "micro_batch_size"]
+    if fixed:
+        raise ValueError(f"{state} exists, and its settings cannot be changed: leave out {', '.join(fixed)}.")
+    return Learner.load(state, model, micro_batch_size=settings.get("micro_batch_size"))
+
+
+def _learned(
+    learner: Learner, pictures: Sequence[Path], label: str | None, skipped: SkippedFiles, bar: show.Bar, watch: Watch,
+    time_limit: float | None,
+) -> Learned:  # fmt: skip
+    """What was learned of the pictures of these files and folders; all of it in the time that `watch` knows."""
+
+    def reading(done: int, total: int) -> None:
+        watch.check()
+        bar.reading(done, total)
+
+    def learning(done: Progress) -> None:
+        watch.check()
+        bar(done)
+
+    augments = learner.settings.augment  # then the pictures are encoded anew in each step
+    use = as_they_are if augments else learner.encode
+    samples, labels = read_all(pictures, label, learner.strategy.side, skipped, reading, use)
+    skipped.end()
+    names = classes_named(learner, labels)
+    if augments:
+        return learner.learn(samples, names, progress=learning, time_limit=time_limit)
+    return learner.learn_encoded(samples, names, Watch(learning, time_limit=time_limit))
 
 
 def _print_result(

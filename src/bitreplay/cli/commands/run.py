@@ -62,24 +62,14 @@ def run(
     json: options.Json = False,
 ) -> None:
     """Learn a stream of experiences and evaluate after each; config, rows, plot and state go to the run folder."""
+    specified = options.settings_in(locals())
     if scenario not in ("nc", "ni"):
         raise ValueError(f"scenario must be nc or ni, got {scenario!r}.")
     network = zoo.find(model)
     source = load_dataset(data, data_dir, size or network.size, show.skipped if skip_unreadable else refuse)
-    specified = options.specified(
-        strategy=strategy,
-        bits=bits,
-        latent_bits=latent_bits,
-        replay_layer=replay_layer,
-        feature_layers=feature_layers,
-        n_components=n_components,
-        memory_per_class=memory_per_class,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        augment=augment,
-        size=None if size == network.size else size,
-    )
-    settings = Settings.of(seed=seed, **specified)
+    if size == network.size:
+        specified.pop("size", None)
+    settings = Settings.of(**specified)
     if augment is None:
         settings = settings.changed(augment=source.augment and STRATEGIES[settings.strategy].augments)
     if source.splits and not json:

@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass
 
 from bitreplay.engine.sums import LARGEST, MAX_PICTURES, NARROW_PICTURES
 from bitreplay.fleet.since import MIN_PICTURES
-from bitreplay.learning.classes import Name
-from bitreplay.parts.class_statistics import in_order
+from bitreplay.learning.classes import Name, in_order
 
 NEIGHBOURS = 32
 LEAST_DEVICES = 3

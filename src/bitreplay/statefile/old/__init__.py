@@ -13,7 +13,7 @@ from typing import Any
 from bitreplay.modelfile.container import Arrays, ContainerError, parse, unpack_container
 from bitreplay.parts.lineage import Lineage
 from bitreplay.settings import Settings
-from bitreplay.statefile.content import Content, StateFileError, checked_names, parts_of, reason
+from bitreplay.statefile.content import Content, StateFileError, checked_names, need, parts_of, reason
 from bitreplay.statefile.old.hashes import hash_of_format_2
 from bitreplay.statefile.old.old_settings import settings_of
 from bitreplay.strategies import STRATEGIES
@@ -28,9 +28,9 @@ DIGITS = 16
 def from_bytes(data: bytes | bytearray | memoryview, title: str, copy: bool = True) -> Content:
     """Everything is checked before a learner takes it; ContainerError for what is no such file."""
     arrays, texts = unpack_container(data, title, copy)
-    _need(texts.get("format") == FORMAT, f"{title} is not a state file.")
+    need(texts.get("format") == FORMAT, f"{title} is not a state file.")
     version = texts.get("version", "")[:40]
-    _need(version in VERSIONS, f"{title} has version {version!r}; this program reads versions 1 to 3.")
+    need(version in VERSIONS, f"{title} has version {version!r}; this program reads versions 1 to 3.")
     try:
         model, learned = parse(texts["model"], "the model"), parse(texts["learned"], "the counters")
         settings: Settings = settings_of(parse(texts["settings"], "the settings"))
@@ -47,7 +47,7 @@ def _versions(learned: dict[str, Any]) -> dict[str, int]:
     """The version of each part; 0.1 named none."""
     versions = learned.get("parts", {})
     fits = isinstance(versions, dict) and all(type(version) is int for version in versions.values())
-    _need(fits, "Its table of parts must have integer versions.")
+    need(fits, "Its table of parts must have integer versions.")
     return versions
 
 
@@ -57,7 +57,7 @@ def _all(arrays: Arrays, learned: dict[str, Any]) -> Arrays:
     fits = isinstance(same, dict) and all(
         isinstance(other, str) and other in arrays and name not in arrays for name, other in same.items()
     )
-    _need(fits, "Its table of equal arrays is invalid.")
+    need(fits, "Its table of equal arrays is invalid.")
     return arrays | {name: arrays[other] for name, other in same.items()}
 
 
@@ -65,11 +65,6 @@ def _lineage(text: object) -> dict[str, Any]:
     """Marks of 16 hexadecimal digits: those of merged states, "/", those of later experiences."""
     merged, slash, since = text.partition("/") if isinstance(text, str) else ("", "", "")
     fits = all(len(part) % DIGITS == 0 and set(part) <= set("0123456789abcdef") for part in (merged, since))
-    _need(bool(slash) and fits, "Invalid lineage.")
+    need(bool(slash) and fits, "Invalid lineage.")
     marks = [[int(part[at : at + DIGITS], 16) for at in range(0, len(part), DIGITS)] for part in (merged, since)]
     return Lineage(frozenset(marks[0]), tuple(marks[1])).arrays()
-
-
-def _need(condition: bool, sentence: str) -> None:
-    if not condition:
-        raise StateFileError(sentence)

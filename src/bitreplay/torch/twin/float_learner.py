@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.graph import Graph
 from bitreplay.learning.rates import feature_power
-from bitreplay.parts.part import ArrayState, PartState
-from bitreplay.parts.tail import Logits, same_kind, with_rows
+from bitreplay.parts.part import ArrayState, PartState, with_rows
+from bitreplay.parts.tail import Logits, same_kind
 from bitreplay.torch.twin.float_tail import FloatTail
 
 MASTER_POINT = 28
