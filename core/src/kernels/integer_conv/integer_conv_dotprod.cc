@@ -103,13 +103,15 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int16_t>(a);
 }
 
-bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
-  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine, nullptr);
-  return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine) : Conv::run_affine<int16_t>(a, affine);
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
+  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine, prepared);
+  return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine, prepared)
+                             : Conv::run_affine<int16_t>(a, affine, prepared);
 }
 
 }  // namespace
 
-extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights, run, run_affine};
+extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights,   run,
+                                                run_affine,           prepared_bytes, prepare_affine};
 
 }  // namespace bitreplay
