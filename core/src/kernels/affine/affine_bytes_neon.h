@@ -113,7 +113,7 @@ bool affine_bytes(const AffineArgs& a, ClippedTo clipped) {
 }
 
 // The same of a convolution's sums, which are 32-bit numbers.
-inline void affine_of_sums_neon(const AffineArgs& a, const uint8_t* of_all) {
+inline void affine_of_rows_neon(const AffineArgs& a, const uint8_t* of_all) {
   const AffineInOrder* prepared = reinterpret_cast<const AffineInOrder*>(of_all);
   if (!prepared || !prepared->fits) return affine_neon(a);
   const BytesScale scale = {0, prepared->down, 0};

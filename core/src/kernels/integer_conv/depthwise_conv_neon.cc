@@ -109,7 +109,7 @@ bool run_as(const DepthwiseConvArgs& a) {
       if (own.lowest[0]) run_row<kKernel, true>(a, own, map + channel, row % a.out_h, to + channel);
       else run_row<kKernel, false>(a, own, map + channel, row % a.out_h, to + channel);
     }
-    if (a.affine) affine_of_sums_neon(affine_rows(*a.affine, sums, row * a.out_w, a.out_w), a.prepared);
+    if (a.affine) affine_of_rows_neon(affine_rows(*a.affine, sums, row * a.out_w, a.out_w), a.prepared);
   }
   return true;
 }
@@ -145,7 +145,6 @@ bool run(const DepthwiseConvArgs& a) { return a.kernel == 3 ? run_as<3>(a) : run
 
 }  // namespace
 
-const DepthwiseConv kDepthwiseConvNeon = {packed_weights_bytes, pack_weights, run, depthwise_prepared_bytes,
-                                          depthwise_prepare_affine};
+const DepthwiseConv kDepthwiseConvNeon = {packed_weights_bytes, pack_weights, run, in_order_bytes, prepare_in_order};
 
 }  // namespace bitreplay

@@ -130,7 +130,7 @@ struct ByteConv {
     for (int64_t first = 0; first < pixels; first += each) {
       const int64_t last = min_of(first + each, pixels);
       run<X>(a, first, last, sums);
-      affine_of_sums_neon(affine_rows(affine, sums, first, last - first), prepared);
+      affine_of_rows_neon(affine_rows(affine, sums, first, last - first), prepared);
     }
     return true;
   }

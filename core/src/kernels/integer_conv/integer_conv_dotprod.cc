@@ -112,6 +112,6 @@ bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_
 }  // namespace
 
 extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights,   run,
-                                                run_affine,           prepared_bytes, prepare_affine};
+                                                run_affine,           in_order_bytes, prepare_in_order};
 
 }  // namespace bitreplay

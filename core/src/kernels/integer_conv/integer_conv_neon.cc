@@ -116,7 +116,7 @@ struct Tile {
 };
 
 using Conv = ByteConv<Tile<false>>;
-constexpr IntegerConv kPairs = integer_conv_with<Lanes, affine_of_sums_neon>();
+constexpr IntegerConv kPairs = integer_conv_with<Lanes, affine_of_rows_neon>();
 
 bool serves(const IntegerConvArgs& a) {
   return a.x_type == BR_INT8 && fits_bytes(a) && Conv::bytes_of(a) + 4 <= kPairs.packed_weights_bytes(a) &&
@@ -158,7 +158,7 @@ bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_
 }  // namespace
 
 const IntegerConv kIntegerConvNeon = {packed_weights_bytes, pack_weights,   run,
-                                      run_affine,           prepared_bytes, prepare_affine};
+                                      run_affine,           in_order_bytes, prepare_in_order};
 const IntegerConvInputGrad kIntegerConvInputGradNeon = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay

@@ -261,7 +261,7 @@ void run_pairs(const IntegerConvArgs& a) {
 
 // Into the affine, some pixels at a time.
 template <class Lanes, class X>
-void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, AffineOfSums* affine, const uint8_t* prepared) {
+void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, AffineOfRows* affine, const uint8_t* prepared) {
   int32_t sums[kSumsOfSome];
   const int64_t pixels = a.samples * a.out_h * a.out_w;
   int64_t begin = 0;
@@ -319,7 +319,7 @@ void run_lanes(const IntegerConvArgs& a) {
   return a.x_type == BR_INT8 ? run_pairs<Lanes, int8_t>(a) : run_pairs<Lanes, int16_t>(a);
 }
 
-template <class Lanes, AffineOfSums* kAffine>
+template <class Lanes, AffineOfRows* kAffine>
 bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
   if (!fits_pairs(a, 2 * Lanes::kLanes) || kPixelsAtATime * a.outputs > kSumsOfSome) return false;
   if (a.x_type == BR_INT8) run_pairs_some<Lanes, int8_t>(a, affine, kAffine, prepared);
@@ -327,14 +327,14 @@ bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine, const 
   return true;
 }
 
-template <class Lanes, AffineOfSums* kAffine>
+template <class Lanes, AffineOfRows* kAffine>
 constexpr IntegerConv integer_conv_with() {
   return {[](const IntegerConvArgs& a) { return derived_bytes_of(a, 2 * Lanes::kLanes); },
           derive_for<Lanes>,
           run_lanes<Lanes>,
           run_lanes_affine<Lanes, kAffine>,
-          prepared_bytes,
-          prepare_affine};
+          in_order_bytes,
+          prepare_in_order};
 }
 
 }  // namespace

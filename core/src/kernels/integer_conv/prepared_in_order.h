@@ -9,12 +9,12 @@ namespace bitreplay {
 namespace {
 
 // An affine of some rows whose x are at hand; `prepared` may be null.
-using AffineOfSums = void(const AffineArgs&, const uint8_t* prepared);
+using AffineOfRows = void(const AffineArgs&, const uint8_t* prepared);
 
-inline uint64_t prepared_bytes(const IntegerConvArgs&, const AffineArgs& affine) {
+inline uint64_t in_order_bytes(const IntegerConvArgs&, const AffineArgs& affine) {
   return AffineInOrder::bytes(affine.channels);
 }
-inline void prepare_affine(const IntegerConvArgs& a, const AffineArgs& affine, uint8_t* prepared) {
+inline void prepare_in_order(const IntegerConvArgs& a, const AffineArgs& affine, uint8_t* prepared) {
   const int64_t x = a.x_type == BR_INT8 ? 128 + absolute(a.x_zero) : 1 << 15, w = a.w_type == BR_INT8 ? 128 : 1 << 15;
   const bool known = a.down == 0 && a.x_type != BR_INT32 && a.w_type != BR_INT32 &&
                      (a.x_type == BR_INT8 || !a.x_zero) && absolute(a.x_zero) <= 1 << 14;
@@ -22,10 +22,8 @@ inline void prepare_affine(const IntegerConvArgs& a, const AffineArgs& affine, u
   reinterpret_cast<AffineInOrder*>(prepared)->prepare(affine, largest);
 }
 
-inline uint64_t depthwise_prepared_bytes(const DepthwiseConvArgs& a) {
-  return AffineInOrder::bytes(a.affine->channels);
-}
-inline void depthwise_prepare_affine(const DepthwiseConvArgs& a, uint8_t* prepared) {
+inline uint64_t in_order_bytes(const DepthwiseConvArgs& a) { return AffineInOrder::bytes(a.affine->channels); }
+inline void prepare_in_order(const DepthwiseConvArgs& a, uint8_t* prepared) {
   reinterpret_cast<AffineInOrder*>(prepared)->prepare(*a.affine, a.kernel * a.kernel * 256 * 128);
 }
 
