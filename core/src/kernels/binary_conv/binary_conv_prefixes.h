@@ -74,17 +74,19 @@ class Windows {
  public:
   explicit Windows(const BinaryConvArgs& a) : a_(a) { begin_row(); }
 
-  // The prefixes of the next pixel's row, kInputWords apart.
-  INLINE void put(uint64_t* to) {
+  // The prefixes of the next pixel's row, kInputWords apart; whether all its taps lie inside.
+  INLINE bool put(uint64_t* to) {
     const int64_t left = column_ * a_.stride - a_.pad;
     const uint64_t* x = row_of_inputs_ + left * a_.words;
-    if (!rows_inside_ || left < 0 || left > last_left_) put_some(x, left, to);
+    const bool inside = rows_inside_ && left >= 0 && left <= last_left_;
+    if (!inside) put_some(x, left, to);
     else if (a_.kernel == 3 && a_.words == 1) put_rows(x, 3, 3, to);
     else put_rows(x, a_.kernel, a_.kernel * a_.words, to);
-    if (++column_ < a_.out_w) return;
+    if (++column_ < a_.out_w) return inside;
     column_ = 0;
     ++row_;
     begin_row();
+    return inside;
   }
 
  private:
@@ -127,7 +129,6 @@ void correct(const BinaryConvArgs& a, const Row& row, int64_t pixel, const int16
   const int64_t out_row = pixel / a.out_w % a.out_h, out_column = pixel % a.out_w;
   const TapRange rows = taps_inside(out_row, a.stride, a.pad, a.kernel, a.height);
   const TapRange columns = taps_inside(out_column, a.stride, a.pad, a.kernel, a.width);
-  if ((rows.last - rows.first) * (columns.last - columns.first) == a.kernel * a.kernel) return;
   for (int64_t tap = 0; tap < a.kernel * a.kernel; ++tap) {
     const int64_t r = tap / a.kernel, c = tap % a.kernel;
     if (rows.first <= r && r < rows.last && columns.first <= c && c < columns.last) continue;
@@ -146,10 +147,12 @@ void run_prefixes(const BinaryConvArgs& a, const Row& row, PrefixTiles* tiles) {
   const int64_t pixels = a.samples * a.out_h * a.out_w, each = kMostWords / row.words * kPlaces;
   const int64_t constant = row.constant(a);
   alignas(64) uint64_t inputs[kMostWords * kInputWords];
+  bool inside[kMostWords * kPlaces];
   Windows windows(a);
   for (int64_t first = 0; first < pixels; first += each) {
     const int64_t count = pixels - first < each ? pixels - first : each, whole = count / kPlaces;
-    for (int64_t p = 0; p < count; ++p) windows.put(inputs + p / kPlaces * kInputWords * row.words + p % kPlaces * 2);
+    for (int64_t p = 0; p < count; ++p)
+      inside[p] = windows.put(inputs + p / kPlaces * kInputWords * row.words + p % kPlaces * 2);
     for (int64_t group = 0; group < row.groups; ++group) {
       const uint64_t* w = weights + group * kOutputs * row.words;
       const int64_t outputs = a.outputs - group * kOutputs;
@@ -165,7 +168,7 @@ void run_prefixes(const BinaryConvArgs& a, const Row& row, PrefixTiles* tiles) {
       }
     }
     for (int64_t p = 0; corrects(a) && p < count; ++p)
-      correct(a, row, first + p, corrections, a.sums + (first + p) * a.outputs);
+      if (!inside[p]) correct(a, row, first + p, corrections, a.sums + (first + p) * a.outputs);
   }
 }
 

@@ -83,7 +83,12 @@ struct Tile {
 
 using Conv = ByteConv<Tile>;
 
+// Short rows of 16 bits for few outputs, as a first layer has them, take longer to be cut into bytes than to be
+// multiplied as they are.
+constexpr int64_t kShortRow = 64, kFewOutputs = 32;
+
 bool serves(const IntegerConvArgs& a) {
+  if (a.x_type == BR_INT16 && bytes_of_row(a) <= kShortRow && a.outputs <= kFewOutputs) return false;
   const uint64_t others = kIntegerConvNeon.packed_weights_bytes(a);  // in bytes or in 16 bits
   return fits_bytes(a) && Conv::bytes_of(a) <= (a.x_type == BR_INT8 ? 2 * others : others);
 }
