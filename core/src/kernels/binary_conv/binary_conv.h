@@ -38,7 +38,7 @@ uint64_t interleaved_bytes(const BinaryConvArgs& a);
 void interleave_outputs(const BinaryConvArgs& a, uint8_t* packed_weights);
 
 using BinaryConvRun = void(const BinaryConvArgs&);
-BinaryConvRun binary_conv_scalar, binary_conv_avx512, binary_conv_in_place;
+BinaryConvRun binary_conv_scalar, binary_conv_avx512, binary_conv_runs_neon, binary_conv_in_place;
 extern const BinaryConv kBinaryConvAvx2, kBinaryConvNeon, kBinaryConvWasm;
 
 }  // namespace bitreplay

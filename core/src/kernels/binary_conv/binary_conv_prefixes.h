@@ -15,7 +15,7 @@
 // Inputs   [pixels / 4][N][4][2]: each word twice; a tap outside the map reads +1 (padding 1) or 0.
 // Weights  [outputs / 4][N][4]; behind them, where taps outside add nothing, what each of them is to be corrected by:
 //          [kernel * kernel][outputs].
-// Long     rows (more than kMostWords) are the scalar kernel's, with its weights.
+// Long     rows, of more than kMostWords, are other kernels'.
 #pragma once
 #include "arithmetic/packing.h"
 #include "arithmetic/sliding_window.h"
@@ -42,13 +42,11 @@ bool corrects(const BinaryConvArgs& a) { return !a.padding && a.pad > 0; }
 
 uint64_t prefixed_bytes(const BinaryConvArgs& a) {
   const Row row(a);
-  if (!row.fits()) return interleaved_bytes(a);
   return uint64_t(row.groups * kOutputs) * uint64_t(8 * row.words + (corrects(a) ? 2 * a.kernel * a.kernel : 0));
 }
 
 void pack_prefixes(const BinaryConvArgs& a, uint8_t* packed_weights) {
   const Row row(a);
-  if (!row.fits()) return interleave_outputs(a, packed_weights);
   uint64_t* to = reinterpret_cast<uint64_t*>(packed_weights);
   int16_t* corrections = reinterpret_cast<int16_t*>(to + row.groups * kOutputs * row.words);
   for (int64_t o = 0; o < row.groups * kOutputs; ++o) {

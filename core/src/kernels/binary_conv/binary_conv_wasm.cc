@@ -89,6 +89,15 @@ void tiles(const uint64_t* x, const uint64_t* w, Row row, int64_t constant, int6
   }
 }
 
+// Longer rows are the scalar kernel's.
+uint64_t packed_weights_bytes(const BinaryConvArgs& a) {
+  return Row(a).fits() ? prefixed_bytes(a) : interleaved_bytes(a);
+}
+
+void pack_weights(const BinaryConvArgs& a, uint8_t* packed_weights) {
+  Row(a).fits() ? pack_prefixes(a, packed_weights) : interleave_outputs(a, packed_weights);
+}
+
 void run(const BinaryConvArgs& a) {
   const Row row(a);
   row.fits() ? run_prefixes(a, row, tiles) : binary_conv_scalar(a);
@@ -96,6 +105,6 @@ void run(const BinaryConvArgs& a) {
 
 }  // namespace
 
-extern const BinaryConv kBinaryConvWasm = {run, prefixed_bytes, pack_prefixes};
+extern const BinaryConv kBinaryConvWasm = {run, packed_weights_bytes, pack_weights};
 
 }  // namespace bitreplay
