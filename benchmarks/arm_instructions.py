@@ -85,13 +85,14 @@ def with_places(program: Program) -> Program:
 
 
 def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
-    """Instructions of each operation; what a forward pass prepares is left out. A record counts as what it adds to the
-    one before, whose result may go straight into it; that one alone is given a place for its result."""
+    """Instructions of each operation; what a forward pass prepares is left out. In a forward pass a record counts as
+    what it adds to the one before, whose result may go straight into it; that one alone is given a place for its
+    result. Steps join nothing, and two runs of a record would learn twice."""
     placed = with_places(program)
     step = any(record.list == "backward" for record in program.records)
     lists = [[record for record in program.records if record.list == name] for name in LISTS]
     records = [record for each in lists for record in each]
-    pairs = [pair for each in lists for pair in pairwise(each)]
+    pairs = [] if step else [pair for each in lists for pair in pairwise(each)]
     nothing, *numbers = counts(
         [(replace(placed, records=[]), 0)]
         + [(replace(placed, records=[record]), LISTS.index(record.list)) for record in records]
