@@ -7,8 +7,9 @@
 `whole` is one image forward; `tail` a training step of one sample after the first replay layer, at 8/1/16 bits;
 `tail32` of 32; `trained` of one at 8/8/16, with latent weights.
 
-A program is cut into its records, which run one after the other on the same memory. Counts repeat exactly. They say
-nothing of caches and of how many instructions a core starts at once.
+A program is cut into its records, which run one after the other on the same memory; what runs joined with the record
+before it counts as what it adds to that. Counts repeat exactly. They say nothing of caches and of how many instructions
+a core starts at once.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +34,7 @@ from bitreplay.engine.compile import compile_tail, compile_whole
 from bitreplay.engine.graph import Graph
 from bitreplay.engine.native import NativeMachine
 from bitreplay.engine.operations import Run
-from bitreplay.engine.program import LISTS, Program
+from bitreplay.engine.program import LISTS, Program, Record
 from bitreplay.modelfile.input_sizes import at_size
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -83,21 +85,39 @@ def with_places(program: Program) -> Program:
 
 
 def by_operation(program: Program, path: str, samples: int = 1) -> Counter[str]:
-    """Instructions of each operation; what a forward pass prepares is left out."""
-    program = with_places(program)
+    """Instructions of each operation; what a forward pass prepares is left out. In a forward pass a record counts as
+    what it adds to the one before, whose result may go straight into it; that one alone is given a place for its
+    result. Steps join nothing, and two runs of a record would learn twice."""
+    placed = with_places(program)
     step = any(record.list == "backward" for record in program.records)
-    records = [record for name in LISTS for record in program.records if record.list == name]
+    lists = [[record for record in program.records if record.list == name] for name in LISTS]
+    records = [record for each in lists for record in each]
+    pairs = [] if step else [pair for each in lists for pair in pairwise(each)]
     nothing, *numbers = counts(
-        [(replace(program, records=[]), 0)]
-        + [(replace(program, records=[record]), LISTS.index(record.list)) for record in records],
+        [(replace(placed, records=[]), 0)]
+        + [(replace(placed, records=[record]), LISTS.index(record.list)) for record in records]
+        + [(joinable(program, placed, *pair), LISTS.index(pair[0].list)) for pair in pairs],
         path,
         samples,
     )
+    alone = {id(record): number - nothing for record, number in zip(records, numbers, strict=False)}
+    behind = dict(zip((id(second) for _, second in pairs), pairs, strict=True))
+    together = dict(zip(behind, numbers[len(records) :], strict=True))
     by_name: Counter[str] = Counter()
-    for record, number in zip(records, numbers, strict=True):
+    for record in records:
+        own = alone[id(record)]
+        if id(record) in behind:
+            own = together[id(record)] - nothing - alone[id(behind[id(record)][0])]
         if step or record.list == "forward":
-            by_name[record.operation] += number - nothing
+            by_name[record.operation] += own
     return by_name
+
+
+def joinable(program: Program, placed: Program, first: Record, second: Record) -> Program:
+    """Both records alone: as the program has them where no tensor without a place is another record's too."""
+    passing = {number for number, tensor in enumerate(program.tensors) if tensor.region == "passing"}
+    inside = passing & set(first.tensors) == passing & set(second.tensors)
+    return replace(program if inside else placed, records=[first, second])
 
 
 def trained(program: Program, samples: int, classes: tuple[int, ...] = OTHER_LABELS) -> Program:

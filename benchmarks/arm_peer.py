@@ -7,6 +7,7 @@
       onnxruntime==1.31.1 torch==2.8.0 numpy packaging protobuf flatbuffers typing-extensions sympy mpmath networkx \\
       jinja2 markupsafe filelock fsspec
     python -m benchmarks.arm_peer build/peer          writes results/arm_peer.csv; needs the extra "bench"
+    python -m benchmarks.arm_peer ours                our rows alone anew, the peers' as they are
 
 The parts are those of `python -m benchmarks.bench --only quicknet`: one 224x224 image up to the replay layer against
 MobileNetV2 up to block 12, and a step of one sample of the tail of each. A count is half the difference of three calls
@@ -102,7 +103,17 @@ def onnx_files(folder: Path) -> list[Path]:
     return files
 
 
+def ours_alone() -> None:
+    with RESULTS.open(newline="") as file:
+        _, *rows = csv.reader(file)
+    peers = [row for row in rows if not row[1].startswith("bitreplay")]
+    with RESULTS.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *quicknet(), *peers])
+
+
 def main() -> None:
+    if sys.argv[1] == "ours":
+        return ours_alone()
     folder = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as models, RESULTS.open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

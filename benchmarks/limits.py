@@ -78,7 +78,7 @@ LEAST: dict[str, dict[str, tuple[str, float]]] = {
         **{name: ("vpmuldq 512", count / 8) for name, count in WIDE.items()},
     },
     "neon": {
-        "binary_conv": ("eor, cnt, add", 3 / 128),
+        "binary_conv": ("eor, bsl, cnt, add", 5 / 256),
         "binary_conv_input_grad": ("tbl, add, uaddw", 54 / 512),
         "integer_conv": ("smull, smlal, sadalp", 3 / 16),
         "depthwise_conv": ("smull, smlal, saddw", 1 / 4),

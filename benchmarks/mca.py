@@ -21,7 +21,7 @@ CORES = ("cortex-a53", "cortex-a72", "cortex-a76")
 TURNS = 200
 # kernel -> (file, compiler flags, instruction, products of one and of the smull before it)
 LOOPS = {
-    "binary convolution": ("binary_conv/binary_conv_neon.cc", (), "cnt", 128),
+    "binary convolution": ("binary_conv/binary_conv_neon.cc", (), "cnt", 256),
     "integer convolution": ("integer_conv/integer_conv_neon.cc", (), r"smlal2\tv\d+\.8h", 16),
     "integer convolution, dot products": (
         "integer_conv/integer_conv_dotprod.cc", ("-march=armv8.2-a+dotprod",), "sdot", 16
@@ -46,7 +46,7 @@ def inner_loop(lines: list[str], instruction: str) -> list[str]:
         elif re.match(r"\t[a-z]", line):
             block.append(line)
             if label and re.match(rf"\t(b\.?\w\w|cbn?z\t\w+,|tbn?z\t\w+, \w+,)\s{re.escape(label)}$", line):
-                loops.append(block)
+                loops.append(block.copy())
     return max(loops, key=lambda loop: count(loop, instruction))
 
 

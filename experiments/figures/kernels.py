@@ -155,6 +155,20 @@ def mca() -> str:
     return table(["inner loop", "core", "instructions", "products", "cycles", "products a cycle"], lines)
 
 
+def wasm() -> str:
+    """Milliseconds, and how many times AVX2's."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows(BENCHMARKS / "wasm.csv"):
+        found.setdefault(row["work"], {})[row["set"]] = row["milliseconds"]
+    lines = []
+    for work, taken in found.items():
+        ratio = format_number(Decimal(taken["wasm"]) / Decimal(taken["avx2"]), 1)
+        lines.append(
+            [work, *(f"{three_digits(Decimal(taken[path]))} ms" for path in ("scalar", "wasm", "avx2")), ratio]
+        )
+    return table(["", "`scalar`", "`wasm`", "AVX2, native", "`wasm` / AVX2"], lines)
+
+
 def reading() -> str:
     """How many times as fast two cores are, and two processes."""
     found = []

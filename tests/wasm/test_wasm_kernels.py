@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.arm import join_programs
 from tests.arm.test_arm_kernels import examples
 from tests.engine.paths.cases_file import file_of, pairs
 from tests.engine.paths.every_case import EVERY
@@ -38,6 +39,15 @@ def test_a_kernel_equals_the_reference_in_node(kernel, tmp_path, record_property
 @pytest.mark.parametrize("operation", SHAPES)
 def test_random_shapes_equal_the_reference_in_node(operation, tmp_path, record_property):
     compare(Node(tmp_path), "Node", examples(SHAPES[operation]), record_property)
+
+
+@needs_wasm
+def test_joined_records_equal_the_reference_in_node(tmp_path, record_property):
+    file, expected = join_programs.cases()
+    for isa in SETS:
+        record_property("path", f"{isa} in Node")
+        found = pairs([arena for _, arena in expected], Node(tmp_path).call(isa, "cases", [file]))
+        join_programs.check(expected, found, isa)
 
 
 def check_sums(engine: Engine, where: str, record_property) -> None:

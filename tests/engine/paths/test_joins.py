@@ -6,6 +6,7 @@ first two (core/src/machine/joins.h).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -165,9 +166,7 @@ def test_joined_depthwise_convolutions_equal_the_reference(path, last):
     assert left_out >= 12 or path not in JOINING or last == "residual"
 
 
-@pytest.mark.parametrize("shift", [29, 32, 36])
-@pytest.mark.parametrize("tied", [1, 5, 40])
-def test_a_tie_of_any_slope_is_found(path, shift, tied):
+def tied_programs(shift: int, tied: int) -> Iterator[tuple[Program, dict]]:
     """One sum of each of the first `tied` outputs lies half a unit below a whole number, whatever its slope."""
     rng = np.random.default_rng([44, shift, tied])
     for _ in range(8):
@@ -178,6 +177,13 @@ def test_a_tie_of_any_slope_is_found(path, shift, tied):
         sums = (contents["x"].astype(np.int64) + 128).reshape(-1, 8) @ w.reshape(40, 8).T.astype(np.int64)
         own = sums[rng.integers(0, len(sums), 40), np.arange(40)]
         b[:tied] = (-own * a - (1 << (shift - 1)) - rng.integers(-20, 20, 40) * (1 << shift))[:tied]
+        yield program, contents
+
+
+@pytest.mark.parametrize("shift", [29, 32, 36])
+@pytest.mark.parametrize("tied", [1, 5, 40])
+def test_a_tie_of_any_slope_is_found(path, shift, tied):
+    for program, contents in tied_programs(shift, tied):
         assert check(program, contents, path) or path not in JOINING
 
 
@@ -191,10 +197,9 @@ def test_what_does_not_fit_is_run_apart(path, changed):
     check(*joined(np.random.default_rng(43), "integer_conv", GEOMETRY[2], 12, 20, shift, True, "y", **changed), path)
 
 
-@pytest.mark.parametrize("last", ["x", "y", "residual"])
-def test_a_clip_before_a_batchnorm_equals_the_reference(path, last):
+def clipped_programs(last: str) -> Iterator[tuple[Program, dict]]:
     """A ReLU of 16-bit sums and the affine behind it, as QuickNet has them; what cannot be joined is run apart."""
-    rng, left_out = np.random.default_rng(45), []
+    rng = np.random.default_rng(45)
     bounds = [(0, 1 << 32), (-50, 70), (-(1 << 40), 0), (-(1 << 15), (1 << 15) - 1), (40000, 50000), (0, 1 << 32)]
     for number, (channels, (low, high)) in enumerate(product((1, 16, 33, 64, 520), bounds)):
         shape, size = (3, 5, channels), 15 * channels * SAMPLES
@@ -221,7 +226,12 @@ def test_a_clip_before_a_batchnorm_equals_the_reference(path, last):
         program = Program(SAMPLES, tensors, records, arena, arena, np.zeros(0, np.uint8), constants)
         contents = {"x": numbers(rng, np.int16, (SAMPLES, *shape), 3000),
                     "residual": numbers(rng, np.int8, (SAMPLES, *shape))}  # fmt: skip
-        left_out.append(check(program, contents, path))
+        yield program, contents
+
+
+@pytest.mark.parametrize("last", ["x", "y", "residual"])
+def test_a_clip_before_a_batchnorm_equals_the_reference(path, last):
+    left_out = [check(program, contents, path) for program, contents in clipped_programs(last)]
     assert sum(left_out) > len(left_out) / 2 or path not in JOINING
 
 

@@ -41,6 +41,6 @@ using Affine = void(const AffineArgs&);
 Affine affine_scalar, affine_avx2, affine_avx512, affine_neon, affine_wasm;
 // The same of 16-bit x that are clipped first. Tells whether it did the work; where it did not, it changed nothing.
 using AffineClipped = bool(const AffineArgs&, ClippedTo);
-AffineClipped affine_clipped_avx2, affine_clipped_avx512, affine_clipped_wasm;
+AffineClipped affine_clipped_avx2, affine_clipped_avx512, affine_clipped_neon, affine_clipped_wasm;
 
 }  // namespace bitreplay

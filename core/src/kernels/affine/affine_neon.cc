@@ -7,12 +7,12 @@
 #include "kernels/affine/affine.h"
 
 #include "arithmetic/fixedpoint.h"
-#include "kernels/lanes/lanes_neon.h"
+#include "kernels/affine/affine_bytes_neon.h"
 
 namespace bitreplay {
 namespace {
 
-constexpr int64_t kHalf = int64_t(1) << 30, kRowsCounted = 1 << 14;
+constexpr int64_t kHalf = int64_t(1) << 30;
 
 // What follows the sum: y_zero is added, the result is brought to [low, high] and stored; `inside` counts in each lane,
 // as negative numbers, those that lay there.
@@ -134,6 +134,8 @@ void affine_neon(const AffineArgs& a) {
   const bool fits = fits32(a.x_type, a.x_zero) && (!a.residual || fits32(a.residual_type, a.residual_zero)) &&
                     a.low <= a.high && a.low > -kHalf && a.high < kHalf && absolute(a.y_zero) < kHalf;
   if (!fits) return affine_scalar(a);
+  if (a.x_type == BR_INT32 && affine_bytes<int32_t>(a, {})) return;
+  if (a.x_type == BR_INT16 && affine_bytes<int16_t>(a, {})) return;
   with_narrow_type(a.x_type, [&](auto x) {
     with_narrow_type(a.y_type, [&](auto y) {
       using X = decltype(x);
@@ -143,5 +145,7 @@ void affine_neon(const AffineArgs& a) {
     });
   });
 }
+
+bool affine_clipped_neon(const AffineArgs& a, ClippedTo clipped) { return affine_bytes<int16_t, true>(a, clipped); }
 
 }  // namespace bitreplay

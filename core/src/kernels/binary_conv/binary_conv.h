@@ -6,7 +6,8 @@
 //           Most take interleave_outputs: [outputs / 8][kernel * kernel][words][8], outputs behind the last are 0; then
 //           `words` words of +1 (the channels' bits set), which stand for a pixel outside the map.
 //           AVX-512 and AVX2 have what such a pixel adds instead (outside_taps.h).
-//           binary_conv_in_place reads the weights themselves, 8-byte aligned.
+//           binary_conv_in_place reads the weights themselves, 8-byte aligned; NEON and WebAssembly have another order
+//           (binary_conv_prefixes.h).
 // Out    sums: samples * out_h * out_w rows of `outputs` int16.
 // Bound  kernel^2 * channels < 2^15, so that every sum fits int16 and every count 16 bits.
 // Reads and writes nothing outside; nothing overlaps.
@@ -39,7 +40,7 @@ void interleave_outputs(const BinaryConvArgs& a, uint8_t* packed_weights);
 uint64_t* interleave_weights(const BinaryConvArgs& a, uint8_t* packed_weights);  // without the last; where it ends
 
 using BinaryConvRun = void(const BinaryConvArgs&);
-BinaryConvRun binary_conv_scalar, binary_conv_neon, binary_conv_wasm, binary_conv_in_place;
-extern const BinaryConv kBinaryConvAvx2, kBinaryConvAvx512;
+BinaryConvRun binary_conv_scalar, binary_conv_runs_neon, binary_conv_in_place;
+extern const BinaryConv kBinaryConvAvx2, kBinaryConvAvx512, kBinaryConvNeon, kBinaryConvWasm;
 
 }  // namespace bitreplay

@@ -8,8 +8,9 @@
 
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
+#include "kernels/affine/affine_bytes_neon.h"
 #include "kernels/affine/affine_part.h"
-#include "kernels/integer_conv/depthwise_conv.h"
+#include "kernels/integer_conv/prepared_in_order.h"
 
 namespace bitreplay {
 namespace {
@@ -97,7 +98,8 @@ bool run_as(const DepthwiseConvArgs& a) {
   int32_t sums[kSumsAtOnce];
   const int64_t each = a.out_w * a.channels;
   // Few sums that have a place stay in the cache there (integer_conv_bytes.h).
-  if (a.affine && (each > kSumsAtOnce || (a.sums && a.samples * a.out_h * each < kFewSums))) return false;
+  if (a.affine && (each > kSumsAtOnce || (a.sums && !a.prepared && a.samples * a.out_h * each < kFewSums)))
+    return false;
   for (int64_t row = 0; row < a.samples * a.out_h; ++row) {
     const int8_t* map = a.x + row / a.out_h * a.height * a.width * a.channels;
     int32_t* to = a.affine ? sums : a.sums + row * each;
@@ -107,7 +109,7 @@ bool run_as(const DepthwiseConvArgs& a) {
       if (own.lowest[0]) run_row<kKernel, true>(a, own, map + channel, row % a.out_h, to + channel);
       else run_row<kKernel, false>(a, own, map + channel, row % a.out_h, to + channel);
     }
-    if (a.affine) affine_neon(affine_rows(*a.affine, sums, row * a.out_w, a.out_w));
+    if (a.affine) affine_of_rows_neon(affine_rows(*a.affine, sums, row * a.out_w, a.out_w), a.prepared);
   }
   return true;
 }
@@ -143,6 +145,6 @@ bool run(const DepthwiseConvArgs& a) { return a.kernel == 3 ? run_as<3>(a) : run
 
 }  // namespace
 
-const DepthwiseConv kDepthwiseConvNeon = {packed_weights_bytes, pack_weights, run};
+const DepthwiseConv kDepthwiseConvNeon = {packed_weights_bytes, pack_weights, run, in_order_bytes, prepare_in_order};
 
 }  // namespace bitreplay

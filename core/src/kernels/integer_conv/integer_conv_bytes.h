@@ -17,8 +17,9 @@
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
+#include "kernels/affine/affine_bytes_neon.h"
 #include "kernels/affine/affine_part.h"
-#include "kernels/integer_conv/integer_conv.h"
+#include "kernels/integer_conv/prepared_in_order.h"
 
 namespace bitreplay {
 namespace {
@@ -120,16 +121,16 @@ struct ByteConv {
   }
 
   // Into the affine, as many pixels at a time as stay in the cache. Where all of them would, and have a place, this
-  // would only look at the affine's channels again and again.
+  // would only look at the affine's channels again and again, unless they are prepared.
   template <class X>
-  static bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine) {
+  static bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
     int32_t sums[kSumsAtOnce];
     const int64_t pixels = a.samples * a.out_h * a.out_w, each = kSumsAtOnce / a.outputs / kPixels * kPixels;
-    if (each == 0 || (a.sums && pixels * a.outputs < kFewSums)) return false;
+    if (each == 0 || (a.sums && !prepared && pixels * a.outputs < kFewSums)) return false;
     for (int64_t first = 0; first < pixels; first += each) {
       const int64_t last = min_of(first + each, pixels);
       run<X>(a, first, last, sums);
-      affine_neon(affine_rows(affine, sums, first, last - first));
+      affine_of_rows_neon(affine_rows(affine, sums, first, last - first), prepared);
     }
     return true;
   }

@@ -83,7 +83,12 @@ struct Tile {
 
 using Conv = ByteConv<Tile>;
 
+// Short rows of 16 bits for few outputs, as a first layer has them, take longer to be cut into bytes than to be
+// multiplied as they are.
+constexpr int64_t kShortRow = 64, kFewOutputs = 32;
+
 bool serves(const IntegerConvArgs& a) {
+  if (a.x_type == BR_INT16 && bytes_of_row(a) <= kShortRow && a.outputs <= kFewOutputs) return false;
   const uint64_t others = kIntegerConvNeon.packed_weights_bytes(a);  // in bytes or in 16 bits
   return fits_bytes(a) && Conv::bytes_of(a) <= (a.x_type == BR_INT8 ? 2 * others : others);
 }
@@ -103,13 +108,15 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int16_t>(a);
 }
 
-bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
-  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine, nullptr);
-  return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine) : Conv::run_affine<int16_t>(a, affine);
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
+  if (!serves(a)) return kIntegerConvNeon.run_affine(a, affine, prepared);
+  return a.x_type == BR_INT8 ? Conv::run_affine<int8_t>(a, affine, prepared)
+                             : Conv::run_affine<int16_t>(a, affine, prepared);
 }
 
 }  // namespace
 
-extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights, run, run_affine};
+extern const IntegerConv kIntegerConvDotprod = {packed_weights_bytes, pack_weights,   run,
+                                                run_affine,           in_order_bytes, prepare_in_order};
 
 }  // namespace bitreplay

@@ -40,7 +40,7 @@ struct InputGradPairs {
       for (int64_t i = 0; i < groups_of(a) * kGroup; ++i) {
         int64_t value = 0;
         if (i < a.channels && k < row) widen(a.w_type, a.w, from + i, 1, &value);
-        to[((i / kGroup * pairs + k / 2) * kGroup + i % kGroup) * 2 + k % 2] = int16_t(value);
+        to[(i / kGroup * pairs + k / 2) * kGroup * 2 + place_in_pair<Lanes>(i % kGroup, k % 2)] = int16_t(value);
       }
     }
   }

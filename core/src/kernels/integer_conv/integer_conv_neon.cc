@@ -2,8 +2,8 @@
 // (-128)(-128), and sadalp adds pairs of these to 32 bits: 16 products in three instructions, four outputs of four
 // pixels in 16 registers (integer_conv_bytes.h). Bound: 61 instructions for 256 products.
 //
-// Other widths: smlal adds the products of one lane to a 32-bit sum: the two inputs of a pair have sums of their own
-// (four outputs take two registers), which are added at the end.
+// Other widths, and short rows of bytes, whose sums would be brought together too often: smlal by one input, four
+// products at a time, eight outputs of four pixels in 16 registers (integer_conv_pairs.h).
 #include "kernels/integer_conv/integer_conv_bytes.h"
 #include "kernels/integer_conv/integer_conv_input_grad_pairs.h"
 
@@ -11,23 +11,59 @@ namespace bitreplay {
 namespace {
 
 struct Lanes {
-  struct Vector {
-    int32x4_t low, high;  // sums of outputs 0, 1 and 2, 3; weights and inputs use `low` alone, as 16-bit numbers
-  };
+  using Vector = int32x4_t;
   static constexpr int64_t kLanes = 4;
-  static Vector zero() { return {vdupq_n_s32(0), vdupq_n_s32(0)}; }
-  static Vector load(const int32_t* from) { return {vld1q_s32(from), vdupq_n_s32(0)}; }
-  static void store(int32_t* to, Vector x) { vst1q_s32(to, vpaddq_s32(x.low, x.high)); }
-  static Vector pair(const int16_t* from) {
+  static constexpr bool kByNumbers = true;
+  static void store(int32_t* to, Vector x) { vst1q_s32(to, x); }
+
+  // Sums of eight outputs at a pixel. Fields, not arrays, which compilers would keep in memory.
+  struct Eight {
+    int32x4_t a, b;
+
+    template <int kNumber>
+    INLINE void add(int16x8_t x, int16x8_t w) {
+      a = vmlal_laneq_s16(a, vget_low_s16(w), x, kNumber);
+      b = vmlal_high_laneq_s16(b, w, x, kNumber);
+    }
+  };
+  // Four pixels.
+  struct Pixels {
+    Eight p, q, r, s;
+
+    template <int kNumber>
+    INLINE void add(int16x8_t x0, int16x8_t x1, int16x8_t x2, int16x8_t x3, const int16_t* w) {
+      const int16x8_t weights = vld1q_s16(w + 8 * kNumber);
+      p.add<kNumber>(x0, weights), q.add<kNumber>(x1, weights);
+      r.add<kNumber>(x2, weights), s.add<kNumber>(x3, weights);
+    }
+    INLINE void add_eight(int16x8_t x0, int16x8_t x1, int16x8_t x2, int16x8_t x3, const int16_t* w) {
+      add<0>(x0, x1, x2, x3, w), add<1>(x0, x1, x2, x3, w), add<2>(x0, x1, x2, x3, w), add<3>(x0, x1, x2, x3, w);
+      add<4>(x0, x1, x2, x3, w), add<5>(x0, x1, x2, x3, w), add<6>(x0, x1, x2, x3, w), add<7>(x0, x1, x2, x3, w);
+    }
+  };
+  INLINE static int16x8_t pair(const int16_t* from) {
     int32_t both;
     memcpy(&both, from, sizeof both);
-    return {vdupq_n_s32(both), vdupq_n_s32(0)};
+    return vreinterpretq_s16_s32(vdupq_n_s32(both));
   }
-  static Vector dot(Vector sums, Vector x, Vector w) {
-    const int16x8_t a = vreinterpretq_s16_s32(x.low), b = vreinterpretq_s16_s32(w.low);
-    return {vmlal_s16(sums.low, vget_low_s16(a), vget_low_s16(b)), vmlal_high_s16(sums.high, a, b)};
+  INLINE static PixelSums<Lanes> pixel_sums(const PixelRows& from, const int16_t* w) {
+    const int32x4_t none = vdupq_n_s32(0);
+    Pixels sums = {{none, none}, {none, none}, {none, none}, {none, none}};
+    const int16_t *p = from.x[0], *q = from.x[1], *r = from.x[2], *s = from.x[3];
+    for (int64_t row = 0; row < from.rows; ++row, p += from.apart, q += from.apart, r += from.apart, s += from.apart) {
+      int64_t at = 0;
+      for (; at + 8 <= 2 * from.pairs; at += 8, w += 64)
+        sums.add_eight(vld1q_s16(p + at), vld1q_s16(q + at), vld1q_s16(r + at), vld1q_s16(s + at), w);
+      for (; at < 2 * from.pairs; at += 2, w += 16) {
+        const int16x8_t x0 = pair(p + at), x1 = pair(q + at), x2 = pair(r + at), x3 = pair(s + at);
+        sums.add<0>(x0, x1, x2, x3, w), sums.add<1>(x0, x1, x2, x3, w);
+      }
+    }
+    return {{{sums.p.a, sums.p.b}, {sums.q.a, sums.q.b}, {sums.r.a, sums.r.b}, {sums.s.a, sums.s.b}}};
   }
 };
+
+constexpr int64_t kShortRow = 48;
 
 // Sums of four outputs at a pixel, four to an output. kLowest: a weight is -128. Fields, not arrays, which compilers
 // would keep in memory.
@@ -80,10 +116,11 @@ struct Tile {
 };
 
 using Conv = ByteConv<Tile<false>>;
-constexpr IntegerConv kPairs = integer_conv_with<Lanes, affine_neon>();
+constexpr IntegerConv kPairs = integer_conv_with<Lanes, affine_of_rows_neon>();
 
 bool serves(const IntegerConvArgs& a) {
-  return a.x_type == BR_INT8 && fits_bytes(a) && Conv::bytes_of(a) + 4 <= kPairs.packed_weights_bytes(a);
+  return a.x_type == BR_INT8 && fits_bytes(a) && Conv::bytes_of(a) + 4 <= kPairs.packed_weights_bytes(a) &&
+         !(fits_pairs(a, 2 * Lanes::kLanes) && bytes_of_row(a) <= kShortRow);
 }
 
 uint64_t packed_weights_bytes(const IntegerConvArgs& a) {
@@ -112,14 +149,16 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int8_t>(a);
 }
 
-bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
-  if (!serves(a)) return kPairs.run_affine(a, affine, nullptr);
-  return has_lowest(a) ? ByteConv<Tile<true>>::run_affine<int8_t>(a, affine) : Conv::run_affine<int8_t>(a, affine);
+bool run_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
+  if (!serves(a)) return kPairs.run_affine(a, affine, prepared);
+  return has_lowest(a) ? ByteConv<Tile<true>>::run_affine<int8_t>(a, affine, prepared)
+                       : Conv::run_affine<int8_t>(a, affine, prepared);
 }
 
 }  // namespace
 
-const IntegerConv kIntegerConvNeon = {packed_weights_bytes, pack_weights, run, run_affine};
+const IntegerConv kIntegerConvNeon = {packed_weights_bytes, pack_weights,   run,
+                                      run_affine,           in_order_bytes, prepare_in_order};
 const IntegerConvInputGrad kIntegerConvInputGradNeon = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay

@@ -17,6 +17,7 @@
 #include "bitreplay.h"
 #include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/integer_conv.h"
+#include "kernels/integer_conv/prepared_in_order.h"
 
 namespace bitreplay {
 namespace {
@@ -62,7 +63,20 @@ inline uint64_t derived_bytes_of(const IntegerConvArgs& a, int64_t group) {
   return uint64_t(groups_of(a, group) * group * pairs_of(a) * 4);
 }
 
-inline void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights, int64_t group) {
+// Lanes that multiply by one number at a time (kByNumbers) have a pair's first weights of all outputs, then its second
+// ones; the others an output's two side by side.
+template <class Lanes>
+constexpr bool kByNumbers = requires {
+  Lanes::kByNumbers;
+};
+template <class Lanes>
+inline int64_t place_in_pair(int64_t output, int64_t number) {
+  return kByNumbers<Lanes> ? number * 2 * Lanes::kLanes + output : output * 2 + number;
+}
+
+template <class Lanes>
+inline void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights) {
+  constexpr int64_t group = 2 * Lanes::kLanes;
   if (!fits_pairs(a, group)) return pack_wide_weights(a, packed_weights);
   const int64_t row = row_of(a), pairs = pairs_of(a), tap_row = tap_row_of(a), there = a.kernel * a.channels;
   int16_t* to = reinterpret_cast<int16_t*>(packed_weights);
@@ -71,7 +85,7 @@ inline void derive_for(const IntegerConvArgs& a, uint8_t* packed_weights, int64_
       int64_t value = 0;
       const int64_t r = k / tap_row, i = k % tap_row;
       if (o < a.outputs && r < a.kernel && i < there) widen(a.w_type, a.w, o * row + r * there + i, 1, &value);
-      to[((o / group * pairs + k / 2) * group + o % group) * 2 + k % 2] = int16_t(value);
+      to[(o / group * pairs + k / 2) * group * 2 + place_in_pair<Lanes>(o % group, k % 2)] = int16_t(value);
     }
   }
 }
@@ -125,6 +139,12 @@ inline void gather(const IntegerConvArgs& a, OutputPixel q, int16_t* inputs) {
   const X* x = static_cast<const X*>(a.x);
   const int16_t zero = int16_t(a.x_zero);
   const int64_t tap_row = tap_row_of(a), all = 2 * pairs_of(a);
+  const int64_t row_at = q.row * a.stride, column_at = q.column * a.stride;
+  if (a.kernel == 1 && a.pad == 0 && row_at < a.height && column_at < a.width) {
+    widen_row(x + ((q.sample * a.height + row_at) * a.width + column_at) * a.channels, a.channels, zero, inputs);
+    if (a.channels < all) inputs[a.channels] = 0;
+    return;
+  }
   int64_t filled = 0;
   over_tap_rows(a, q, [&](int64_t from, int64_t row, int64_t first, int64_t count) {
     const int64_t to = row * tap_row + first;
@@ -135,7 +155,8 @@ inline void gather(const IntegerConvArgs& a, OutputPixel q, int16_t* inputs) {
   for (; filled < all; ++filled) inputs[filled] = 0;
 }
 
-// Lanes: Vector, kLanes, zero(), load(), store(), pair(from) in all lanes, dot(sums, x, w).
+// Lanes: Vector, kLanes, zero(), load(), store(), pair(from) in all lanes, dot(sums, x, w); or
+// kByNumbers and pixel_sums of its own.
 template <class Lanes>
 struct PixelSums {
   typename Lanes::Vector of[kPixelsAtATime][2];
@@ -148,6 +169,11 @@ struct PixelRows {
 };
 
 // Sums for four pixels and 2 * kLanes outputs.
+template <class Lanes>
+requires kByNumbers<Lanes>
+inline PixelSums<Lanes> pixel_sums(const PixelRows& from, const int32_t* w) {
+  return Lanes::pixel_sums(from, reinterpret_cast<const int16_t*>(w));
+}
 template <class Lanes>
 inline PixelSums<Lanes> pixel_sums(const PixelRows& from, const int32_t* w) {
   using Vector = typename Lanes::Vector;
@@ -209,17 +235,20 @@ inline void over_pair_sums(const IntegerConvArgs& a, Put put) {
 template <class Lanes, class X, class Row, class Done>
 void run_pairs(const IntegerConvArgs& a, Row row, Done done) {
   constexpr int64_t group = 2 * Lanes::kLanes;
-  alignas(64) int32_t sums[group];
+  alignas(64) int32_t sums[kPixelsAtATime * group];
   over_pair_sums<Lanes, X>(a, [&](const PixelSums<Lanes>& pixel, int64_t q, int64_t count, int64_t first) {
     const int64_t outputs = min_of(group, a.outputs - first);
-    for (int64_t p = 0; p < count; ++p) {
-      int32_t* to = row(q + p) + first;
-      int32_t* place = outputs == group ? to : sums;
-      Lanes::store(place, pixel.of[p][0]);
-      Lanes::store(place + Lanes::kLanes, pixel.of[p][1]);
-      if (outputs == group && a.down == 0) continue;
-      for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(place[o], a.down));
+    int32_t* to = row(q) + first;
+    const bool whole = outputs == group && count == kPixelsAtATime && a.down == 0;
+    int32_t* const place = whole ? to : sums;
+    const int64_t apart = whole ? a.outputs : group;
+#pragma GCC unroll 4
+    for (int64_t p = 0; p < kPixelsAtATime; ++p) {
+      Lanes::store(place + p * apart, pixel.of[p][0]);
+      Lanes::store(place + p * apart + Lanes::kLanes, pixel.of[p][1]);
     }
+    for (int64_t p = 0; !whole && p < count; ++p, to += a.outputs)
+      for (int64_t o = 0; o < outputs; ++o) to[o] = int32_t(round_shift(sums[p * group + o], a.down));
     if (first + group >= a.outputs) done(q, count);
   });
 }
@@ -232,7 +261,7 @@ void run_pairs(const IntegerConvArgs& a) {
 
 // Into the affine, some pixels at a time.
 template <class Lanes, class X>
-void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, Affine* affine) {
+void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, AffineOfRows* affine, const uint8_t* prepared) {
   int32_t sums[kSumsOfSome];
   const int64_t pixels = a.samples * a.out_h * a.out_w;
   int64_t begin = 0;
@@ -241,7 +270,7 @@ void run_pairs_some(const IntegerConvArgs& a, const AffineArgs& args, Affine* af
       [&](int64_t q, int64_t count) {
         const int64_t end = q + count;
         if (end < pixels && (end - begin + kPixelsAtATime) * a.outputs <= kSumsOfSome) return;
-        affine(affine_rows(args, sums, begin, end - begin));
+        affine(affine_rows(args, sums, begin, end - begin), prepared);
         begin = end;
       });
 }
@@ -290,20 +319,22 @@ void run_lanes(const IntegerConvArgs& a) {
   return a.x_type == BR_INT8 ? run_pairs<Lanes, int8_t>(a) : run_pairs<Lanes, int16_t>(a);
 }
 
-// Where the sums have a place, they go there.
-template <class Lanes, Affine* kAffine>
-bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t*) {
-  if (a.sums || !fits_pairs(a, 2 * Lanes::kLanes) || kPixelsAtATime * a.outputs > kSumsOfSome) return false;
-  if (a.x_type == BR_INT8) run_pairs_some<Lanes, int8_t>(a, affine, kAffine);
-  else run_pairs_some<Lanes, int16_t>(a, affine, kAffine);
+template <class Lanes, AffineOfRows* kAffine>
+bool run_lanes_affine(const IntegerConvArgs& a, const AffineArgs& affine, const uint8_t* prepared) {
+  if (!fits_pairs(a, 2 * Lanes::kLanes) || kPixelsAtATime * a.outputs > kSumsOfSome) return false;
+  if (a.x_type == BR_INT8) run_pairs_some<Lanes, int8_t>(a, affine, kAffine, prepared);
+  else run_pairs_some<Lanes, int16_t>(a, affine, kAffine, prepared);
   return true;
 }
 
-template <class Lanes, Affine* kAffine = affine_scalar>
+template <class Lanes, AffineOfRows* kAffine>
 constexpr IntegerConv integer_conv_with() {
   return {[](const IntegerConvArgs& a) { return derived_bytes_of(a, 2 * Lanes::kLanes); },
-          [](const IntegerConvArgs& a, uint8_t* packed_weights) { derive_for(a, packed_weights, 2 * Lanes::kLanes); },
-          run_lanes<Lanes>, run_lanes_affine<Lanes, kAffine>};
+          derive_for<Lanes>,
+          run_lanes<Lanes>,
+          run_lanes_affine<Lanes, kAffine>,
+          in_order_bytes,
+          prepare_in_order};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <wasm_simd128.h>
 
+#include "kernels/affine/affine_of_rows_wasm.h"
 #include "kernels/integer_conv/integer_conv_input_grad_pairs.h"
 
 namespace bitreplay {
@@ -17,7 +18,7 @@ struct Lanes {
 
 }  // namespace
 
-const IntegerConv kIntegerConvWasm = integer_conv_with<Lanes, affine_wasm>();
+const IntegerConv kIntegerConvWasm = integer_conv_with<Lanes, affine_of_rows_wasm>();
 const IntegerConvInputGrad kIntegerConvInputGradWasm = integer_conv_input_grad_with<Lanes>();
 
 }  // namespace bitreplay
