@@ -1,5 +1,5 @@
-// affine of a convolution's sums to bytes, made ready when the program is opened, for sets whose wide products come in
-// the order of channels (NEON, WebAssembly): a sum's result is the high half of  x slope + constant,  shifted by `down`.
+// affine of a convolution's sums to bytes, made ready when the program is opened, for sets whose wide products come
+// in the order of channels (NEON, WebAssembly): a result is the high half of x slope + constant, shifted by `down`.
 //
 // All is made 2^up times as large where the shift is below 32; the slopes have room for it. The constant has b, half of
 // the last unit and the result's zero, and one less where ties lie below 0 (ties.h). Not for shortcuts, nor where a

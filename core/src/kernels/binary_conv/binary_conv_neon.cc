@@ -32,7 +32,7 @@ struct Inputs {
       : x0(vld1q_u8(from)), x1(vld1q_u8(from + 16)), y0(vld1q_u8(from + 64)), y1(vld1q_u8(from + 80)) {}
 };
 
-// A step of two places side by side, since a Cortex-A53 waits for each operation in turn. As text, since compilers would
+// A step of two places side by side, since a Cortex-A53 waits for each operation in turn. As text: compilers would
 // mix the steps of all places and run out of registers. kTurn: what becomes of the carries, "add" or "sub"; none: they
 // are the first.
 #define CARRIES                                                                    \

@@ -1,5 +1,5 @@
-// What taps outside the map add to a sum where +1 is read there (padding 1): channels - 2 popcount(+1 xor w), the same at
-// all places, so it is counted when the weights are packed.
+// What taps outside the map add to a sum where +1 is read there (padding 1): channels - 2 popcount(+1 xor w), the same
+// at all places, so it is counted when the weights are packed.
 //
 // Layout: [outputs / kOutsideOutputs][kernel * kernel][kOutsideOutputs] int16; 0 behind the last output.
 #pragma once

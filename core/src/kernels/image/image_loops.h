@@ -53,7 +53,7 @@ void look_up_three(const uint8_t* image, const int16_t* table, int64_t size, int
   }
 }
 #elif defined(__AVX2__)
-// A pixel's three numbers are one of 64 bits, each colour's in its place; what is behind them the next pixel overwrites.
+// A pixel's three numbers are one of 64 bits, each colour's in its place; the next pixel overwrites what is behind.
 void look_up_three(const uint8_t* image, const int16_t* table, int64_t size, int16_t* y) {
   uint64_t tables[3][256];
   for (int colour = 0; colour < 3; ++colour)
