@@ -1,7 +1,7 @@
 r"""Which layers `exact` reads of a network, and what a prior is worth, chosen on training pictures alone.
 
     python experiments/feature_choice.py --data DIR --cache runs/instead --network efficientnet_lite0 \
-        --layers head head+add_8 head+add_8/4 head+add_8+add_5/4 --components 128 256 512 1024
+        --layers head head+add_8 head+add_8/4 head+add_8+add_5/4 --components 128 256 512 960
     python experiments/feature_choice.py --data CHOICE --network efficientnet_lite0 --layers head head+add_8+add_5/4
     python experiments/feature_choice.py --data DIR --network efficientnet_lite0 --companions trial.safetensors
 

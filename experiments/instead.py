@@ -220,8 +220,7 @@ def contestants(data: PhotographSet, args: argparse.Namespace) -> Iterator[Conte
         side = int(size or model.graph.input_shape[0])
         heads: dict[str, tuple[str | None, int | None]] = {"exact": (None, None)}
         if args.all_features:
-            layers, _ = model_projections.resolve(model, None, None, None)
-            heads = {"exact, all features": (layers, None)}
+            heads = {"exact, all features": (model_projections.resolve(model, None, None, None)[0], None)}
         if args.components:
             heads = {f"exact, {count} components": (None, count) for count in args.components}
         for head, (layers, count) in heads.items():

@@ -12,7 +12,7 @@ A set that is there is not written again, but its digest is printed. results/pho
 pictures that the rows of results/instead.csv were made of; with another one the script fails. The files listed in
 results/photographs_absent.txt were missing from the clone that `fruits36r` was made of: they are always left out.
 
-`--choice` lays out four sets on which features are chosen (feature_choice.py) and no accuracy is published; their
+`--choice` lays out four sets on which features are chosen (feature_choice.py); their
 `test` holds pictures of the repositories' training parts: of traffic signs every third track, of clothes and groceries
 the validation part.
 

@@ -2,8 +2,8 @@ r"""Small memories: the numbers of a picture projected to 128, 256, 512 or 1,024
 
     python experiments/projection.py make --models react18 --axes 1024
     python experiments/projection.py make --models quicknet@2 --axes 256 --pool DIR --part-weights 1.5 1 0.6
-    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 1024 --default 1024 --pool DIR \
-        --feature-layers head+add_8/4+add_5/4 --share 0.1 --shrinkage 2,1/2,4
+    python experiments/projection.py make --models efficientnet_lite0 --prior --axes 960 --default 960 --pool DIR \
+        --feature-layers head+add_8+add_5/4 --share 0.3 --shrinkage 2,1/2,4
     python experiments/projection.py choose --data-name cifar10 --n-components 128 512
     python experiments/projection.py measure --models react18 bireal18 --data-name cifar10 [--each 500]
 

@@ -63,7 +63,8 @@ def prior_gain() -> str:
             [mean_of(zoo.DEFAULT, head, each) for head in heads] for each in ("5", "10", "20", "40")
         )
     ]
-    return f"{format_number(min(gains), 1)} to {format_number(max(gains), 1)}"
+    low, high = (format_number(round(gain, 1) + 0, 1) for gain in (min(gains), max(gains)))  # + 0: no -0.0
+    return f"{low} to {high}"
 
 
 def _accuracy(name: str) -> Row:
