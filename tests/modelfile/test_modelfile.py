@@ -172,7 +172,9 @@ def said(name: str, value: str):
 
 
 GRAPHS: dict[str, tuple[Change, str]] = {
-    "version": (said("version", "2"), "version '2'; this program reads version 1"),
+    "version": (said("version", "3"), "version '3'; this program reads versions 1 and 2"),
+    "deflated in version 1": (said("deflated", "{}"), "Metadata is incomplete"),
+    "version without deflated": (said("version", "2"), "Metadata is incomplete"),
     "conventions": (said("conventions", '{"layout":"NCHW"}'), "another order"),
     "about": (said("about", "[]"), "is not an object"),
     "extra text": (said("more", ""), "Metadata is incomplete"),

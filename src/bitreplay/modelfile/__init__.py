@@ -26,11 +26,12 @@ from bitreplay.modelfile.container import (
     unpack_container,
     write_whole,
 )
+from bitreplay.modelfile.deflate import deflate, inflate
 from bitreplay.modelfile.input_sizes import check_sizes
 from bitreplay.modelfile.schema import ModelFileError, need, read, write
 
 FORMAT = "bitreplay-model"
-VERSION = "1"
+VERSION, VERSION_WITH_DEFLATED = "1", "2"
 MAX_BYTES = 256 << 20
 CONVENTIONS = {
     "layout": "NHWC",
@@ -45,14 +46,15 @@ def save(graph: Graph, path: str | os.PathLike[str], about: dict[str, Any]) -> s
     """Check and write; returns the digest. `about` is any JSON value: training, data, accuracy, licence."""
     check_sizes(graph, check(graph))
     header, arrays = write(graph)
+    stored, deflated = deflate(arrays)
     texts = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION_WITH_DEFLATED if deflated else VERSION,
         "conventions": _text(CONVENTIONS),
         "graph": _text(header),
         "about": _text(about),
-    }
-    write_whole(Path(path), pack_container(arrays, texts))
+    } | ({"deflated": _text(deflated)} if deflated else {})
+    write_whole(Path(path), pack_container(stored, texts))
     return digest(graph)
 
 
@@ -62,9 +64,13 @@ def load(path: str | os.PathLike[str]) -> tuple[Graph, dict[str, Any]]:
         arrays, texts = unpack_container(read_whole(Path(path), MAX_BYTES), str(path), copy=False)
         need(texts.get("format") == FORMAT, f"{path} is not a model file.")
         version = texts.get("version", "")[:40]
-        need(version == VERSION, f"{path} has version {version!r}; this program reads version {VERSION}.")
-        need(set(texts) == {"sha256", "format", "version", "conventions", "graph", "about"}, "Metadata is incomplete.")
+        known = version in (VERSION, VERSION_WITH_DEFLATED)
+        need(known, f"{path} has version {version!r}; this program reads versions 1 and 2.")
+        expected = {"sha256", "format", "version", "conventions", "graph", "about"}
+        need(set(texts) == expected | ({"deflated"} if version != VERSION else set()), "Metadata is incomplete.")
         need(parse(texts["conventions"], "the conventions") == CONVENTIONS, "It packs bits in another order.")
+        if version == VERSION_WITH_DEFLATED:
+            arrays = inflate(arrays, parse(texts["deflated"], "the deflated tensors"), MAX_BYTES)
         graph = read(parse(texts["graph"], "the graph"), arrays)
         check_sizes(graph, check(graph))
         about = parse(texts["about"], "the description")

@@ -110,7 +110,7 @@ def distill(
     """Train the students on the pictures at `data`, write their weights, return the notes that the files carry."""
     began = time.perf_counter()
     torch_device = resolve_device(device, 0)
-    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.benchmark = any(student.binary for student in students)  # a search costs depthwise layers more
     torch.set_float32_matmul_precision("high")
     torch.manual_seed(recipe.seed)
     pool = PicturePool(Path(data), side, torch_device, workers=workers)
