@@ -284,8 +284,8 @@ wasm: $(RUNS) $(ZIG)
 
 # What js/ needs besides to be a package: the small network, types, licences. `npm pack` in js/ runs this.
 npm-files: build wasm
-	$(BIN)/python -m bitreplay export react_tiny --out build/npm-model --target wasm --json > /dev/null
-	cp build/npm-model/model.bin js/react_tiny.model
+	$(BIN)/python -m bitreplay export efficientnet_tiny --out build/npm-model --target wasm --json > /dev/null
+	cp build/npm-model/model.bin js/efficientnet_tiny.model
 	cp LICENSE NOTICE js/
 	npm install --silent --no-audit --no-fund --prefix build/node typescript@5.9 @types/node@20
 	rm -rf js/types && build/node/node_modules/.bin/tsc --project js/tsconfig.json && cp js/*.d.ts js/types/
@@ -341,7 +341,7 @@ test-torch: build
 	PYTHONPATH=src build/torch-$(TORCH)/bin/python -m pytest -q -m "not slow" tests/torch
 
 # The page that learns in the browser, as a folder: docs/page.md.
-PAGE_MODELS ?= react_tiny,quicknet:160,bireal18,react_tiny::128,quicknet:160:128
+PAGE_MODELS ?= efficientnet_tiny,efficientnet_lite0:160,efficientnet_tiny::128,efficientnet_lite0:160:128,react_tiny,quicknet:160,bireal18
 page: build wasm
 	rm -rf build/page
 	$(BIN)/python -m bitreplay page build/page --models $(PAGE_MODELS)

@@ -9,7 +9,7 @@ export { WorkerLearner } from "./worker_learner.js";
 const FILES = {
   simd: new URL("./bitreplay.wasm", import.meta.url),
   plain: new URL("./bitreplay-plain.wasm", import.meta.url),
-  model: new URL("./react_tiny.model", import.meta.url),
+  model: new URL("./efficientnet_tiny.model", import.meta.url),
 };
 
 /** @param {URL | string} address */
@@ -21,7 +21,7 @@ async function read(address) {
 
 /**
  * A learner that has learned nothing. It blocks while it learns: `openInWorker` has one that does not.
- * @param {import("./open.js").ModelFile} [model] the package's own network `react_tiny` where it is left out
+ * @param {import("./open.js").ModelFile} [model] the package's own network `efficientnet_tiny` where it is left out
  * @param {import("./open.js").Limits} [limits] what to reserve memory for
  */
 export const open = (model = FILES.model, limits) => openFrom(FILES, read, model, limits);

@@ -8,14 +8,15 @@ import { byId, element } from "./element.js";
 import { texts } from "./texts.js";
 
 const MEASURED = 200; // milliseconds
-// Of a picture with the first network. The second, QuickNet at 160 pixels, takes six times as long as react_tiny: up to 60 ms.
+// Of a picture with the first network. The second, efficientnet_lite0 at 160 pixels, takes six times as long as
+// efficientnet_tiny: up to 60 ms.
 const QUICK = 10;
 
 /** @param {Model} model */
 const strategyOf = (model) => model.strategy ?? "exact";
 
 /** @param {Model} model */
-const networkOf = ({ name, components }) => (components ? `${name} ${components}` : name);
+const networkOf = ({ name, components, reduced }) => (reduced ? `${name} ${components}` : name);
 
 /** The key of its state in the store. @param {Model} model */
 export const nameOf = (model) => (strategyOf(model) === "exact" ? networkOf(model) : `${networkOf(model)} ${strategyOf(model)}`);
@@ -35,8 +36,8 @@ export function offer(models, use) {
   const networks = [...new Set(models.map(networkOf))];
   const strategies = [...new Set(models.map(strategyOf))];
   for (const value of networks) {
-    const { name, bytes, components } = /** @type {Model} */ (models.find((model) => networkOf(model) === value));
-    byId("model").append(element("option", { value }, texts.models(name, texts.bytes(bytes), components)));
+    const { name, bytes, components, reduced } = /** @type {Model} */ (models.find((model) => networkOf(model) === value));
+    byId("model").append(element("option", { value }, texts.models(name, texts.bytes(bytes), reduced ? components : 0)));
   }
   for (const strategy of strategies)
     byId("strategy").append(element("option", { value: strategy }, texts.strategies[strategy] ?? strategy));

@@ -17,13 +17,14 @@ function row(text, value, share, kind = "") {
 export function drawCosts(session, floatBytes, answered) {
   const { costs, state, learned } = session;
   if (!costs) return;
-  const largest = Math.max(floatBytes, costs.modelBytes, state.length, costs.memory.work);
+  const memory = costs.memory.work + costs.memory.network + costs.memory.answers;
+  const largest = Math.max(floatBytes, costs.modelBytes, state.length, memory);
   const bar = (/** @type {string} */ text, /** @type {number} */ bytes, kind = "") =>
     row(text, texts.bytes(bytes), bytes / largest, kind);
   const rows = [
     bar(texts.weights, costs.modelBytes),
     bar(texts.state, state.length),
-    bar(texts.arena, costs.memory.work + costs.memory.network + costs.memory.answers),
+    bar(texts.arena, memory),
     bar(texts.float, floatBytes, "other"),
   ];
   if (answered) rows.push(row(`${texts.time}, ${texts.instructions(costs.isa)}`, texts.answering(answered), null));

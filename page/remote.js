@@ -12,7 +12,7 @@ import { texts } from "./texts.js";
 
 const MAX_PICTURES = 100; // of one request
 
-/** @typedef {{name: string, strategy?: string, file: string, bytes: number, floatBytes: number, components?: number, remote?: boolean, side?: number, isa?: string, work?: number}} Model */
+/** @typedef {{name: string, strategy?: string, file: string, bytes: number, floatBytes: number, components?: number, reduced?: boolean, remote?: boolean, side?: number, isa?: string, work?: number}} Model */
 /** @typedef {{turn: number, hash: string, stateBytes: number, experiences: number, classes: {name: string, pictures: number}[], pictures: [number, string, number][], tested: [number, string][], unknown: number, steps: {did: [string, ...any[]], right: Record<string, [number, number]>}[], undo: [string, ...any[]] | null}} Now */
 
 /**

@@ -19,7 +19,14 @@ export const texts = {
   failed: (/** @type {string} */ reason) => `This did not work: ${reason}`,
   models: (/** @type {string} */ name, /** @type {string} */ size, /** @type {number | undefined} */ components) =>
     `${texts.sizes[name] ?? ""} ${name}${components ? `, ${components} numbers a picture` : ""}, ${size}`.trim(),
-  sizes: /** @type {Record<string, string>} */ ({ react_tiny: "Small:", quicknet: "Better:", react18: "Large:", bireal18: "Large:" }),
+  sizes: /** @type {Record<string, string>} */ ({
+    efficientnet_tiny: "Small:",
+    efficientnet_lite0: "Better:",
+    react_tiny: "Binary, small:",
+    quicknet: "Binary:",
+    react18: "Binary, large:",
+    bireal18: "Binary, large:",
+  }),
   quick: "This device is quick enough for the better network.",
   slow: "This device is not quick enough for the better network, so it uses the small one.",
   measured: (/** @type {string} */ name, /** @type {number} */ ms) => `Measured: ${texts.took(ms)} a picture with ${name}.`,

@@ -104,7 +104,7 @@ def test_the_package_is_whole(tarball):
 def test_it_learns_in_node_as_the_readme_says(project):
     (project / "colours.mjs").write_text(block("js", 1))
     answer, digest = run(project, "node", "colours.mjs").split()
-    learner = bitreplay.Learner.from_pretrained("react_tiny")
+    learner = bitreplay.Learner.from_pretrained("efficientnet_tiny")
     learner.learn(np.array([[[[200, 30, 30]]], [[[30, 200, 30]]]], np.uint8), ["red", "green"])
     assert (answer, digest) == ("red", learner.state_hash())
     assert bitreplay.Learner.load(project / "colours.state").labels == ["green", "red"]
@@ -150,7 +150,7 @@ def pictures() -> list[dict]:
 
 
 def expected(pictures: list[dict]) -> list[str]:
-    learner = bitreplay.Learner.from_pretrained("react_tiny")
+    learner = bitreplay.Learner.from_pretrained("efficientnet_tiny")
     for row in pictures:
         learner.learn(row["images"], [row["name"]] * len(row["images"]))
     return ["two", learner.state_hash()]

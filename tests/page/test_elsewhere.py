@@ -21,7 +21,7 @@ from tests.device.compiling import ROOT, compile_all, needs_compiler
 from tests.page.browser import FOLDER, Page, chromium, needs_page, served
 
 pytestmark = needs_page
-NETWORK = "react_tiny 128"  # which boards have room for
+NETWORK = "efficientnet_tiny 128"  # which boards have room for
 TITLES = ["In a terminal", "In Python", "In your own page", "On a board"]
 
 

@@ -123,7 +123,7 @@ def test_firefox_ends_in_the_same_state(tmp_path, record_property):
             assert browser.run(AGAIN) == found
             browser.run(FORGET)
             images = groceries().train_images[:4]
-            learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
+            learner = bitreplay.Learner.from_pretrained("efficientnet_tiny", strategy="exact")
             learner.learn(images, ["mine"] * len(images))
             files = json.dumps([as_text(image) for image in images])
             assert browser.run(TEACH_FILES % (DROP, files)) == learner.state_hash()

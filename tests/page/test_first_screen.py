@@ -77,7 +77,9 @@ def test_two_things_are_told_apart_in_ten_taps_without_scrolling(record_property
         assert own.evaluate(IN_SIGHT, ["#start", "#try-examples", ".hold", "#try-title"])
         assert own.evaluate("document.querySelectorAll('#mosaic img').length") >= 8, "the first screen has pictures"
         first = own.inner_text("body").lower()
-        assert [word for word in ("exact", "replay", "hash", "react_tiny", "strategy") if word in first] == ["replay"]
+        assert [word for word in ("exact", "replay", "hash", "efficientnet_tiny", "strategy") if word in first] == [
+            "replay"
+        ]
         assert first.count("replay") == first.count("bitreplay"), "the name alone has it"
 
         start = time.monotonic()
@@ -137,7 +139,7 @@ def test_the_network_is_the_one_that_suits_the_device(milliseconds, record_prope
         page = Page(context, address, first_screen=True, slow=False)
         measured = float(page.own.evaluate("localStorage.getItem('speed')"))
         network = page.own.input_value("#model")
-        assert network == ("quicknet" if measured <= 10 else "react_tiny")
+        assert network == ("efficientnet_lite0" if measured <= 10 else "efficientnet_tiny")
         said = page.own.text_content("#speed")
         assert said.startswith("This device is quick" if measured <= 10 else "This device is not quick")
         page.own.click("#more")

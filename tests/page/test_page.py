@@ -75,7 +75,7 @@ def test_a_life_on_the_page(tmp_path):
             found.append(page.answered(lambda: page.own.set_input_files("#file", str(tmp_path / "one.png"))))
         assert found == list(learner.predict(data.test_images[::110]))
 
-        other = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
+        other = bitreplay.Learner.from_pretrained("efficientnet_tiny", strategy="exact")
         chosen = np.flatnonzero(data.train_labels < 2)[::5]
         other.learn(data.train_images[chosen], [data.class_names[c] for c in data.train_labels[chosen]])
         other.save(tmp_path / "other.state")

@@ -36,6 +36,8 @@ def test_replay_learns_in_steps_and_answers_meanwhile(tmp_path):
     learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="replay")
     with served() as address, chromium(accept_downloads=True) as context:
         page = Page(context, address)
+        page.own.select_option("#model", "react_tiny")
+        page.own.wait_for_function("() => localStorage.getItem('model') === 'react_tiny'")
         exact = page.teach("Orange")
         page.own.select_option("#strategy", "replay")
         page.own.wait_for_function("() => localStorage.getItem('model') === 'react_tiny replay'")

@@ -61,7 +61,7 @@ def visitor(address: str, **options: Any) -> Iterator[Page]:
         assert page.errors == []
 
 
-@pytest.mark.parametrize("network", ["quicknet", "react_tiny 128"])
+@pytest.mark.parametrize("network", ["efficientnet_lite0", "efficientnet_tiny", "efficientnet_tiny 128"])
 def test_a_link_opens_in_another_browser(network, record_property):
     with served() as address:
         with visitor(address, permissions=["clipboard-read", "clipboard-write"]) as page:
@@ -89,7 +89,7 @@ def test_a_link_opens_in_another_browser(network, record_property):
 def test_firefox_and_webkit_open_a_link_of_chromium(tmp_path):
     with served() as address:
         with visitor(address) as page:
-            use(page, "quicknet")
+            use(page, "efficientnet_lite0")
             page.teach("Orange")
             taught = page.teach("Watermelon")
             link, _ = shared(page)
@@ -106,14 +106,14 @@ def test_firefox_and_webkit_open_a_link_of_chromium(tmp_path):
 
 
 def until_it_forgets(page: Page) -> tuple[str, str]:
-    use(page, "quicknet")
+    use(page, "efficientnet_lite0")
     assert shared(page) == (NO_LINK, "It knows nothing yet: there is nothing to share.")
     for fruit in FRUITS:
         page.teach(fruit)
     link, note = shared(page)
     length = int(re.findall(r"would have ([\d,]+) characters", note)[0].replace(",", ""))
     assert link == NO_LINK and length > MAX_LINK and "more than 64,000 are not offered" in note
-    use(page, "quicknet 128")
+    use(page, "efficientnet_lite0 128")
     for fruit in FRUITS:
         page.teach(fruit)
     assert len(shared(page)[0]) < 24_000, "of the pictures' features"
@@ -181,14 +181,14 @@ def hostile(link: str, state: bytes) -> dict[str, str]:
         "a magic alone": fragment(b"PACKED 1"),
         "packed, without a state": fragment(b"PACKED 1" + length + bytes(32)),
         "packed, one feature changed": fragment(packed[:-1] + bytes([packed[-1] ^ 1])),
-        "packed, without features": fragment(packed[: -40 * 640]),
-        "packed, more features than pictures": fragment(packed + bytes(640)),
+        "packed, without features": fragment(packed[: -40 * 256]),
+        "packed, more features than pictures": fragment(packed + bytes(256)),
         "zeros without end": fragment(bytes(40_000_000)),
         "a damaged state": fragment(state[:-9] + b"x" + state[-8:]),
         "a state of fewer than no pictures": fragment(
             resealed(state[:counts] + (-5).to_bytes(8, "little", signed=True) + state[counts + 8 :])
         ),
-        "a state of another network": fragment(resealed(state[:model] + b"react_tony" + state[model + 10 :])),
+        "a state of another network": fragment(resealed(state[:model] + b"efficientnet_tony" + state[model + 17 :])),
     }
 
 
@@ -199,7 +199,7 @@ def test_hostile_links_are_refused_and_nothing_taught_is_lost():
             page.teach("Watermelon")
             bad = hostile(shared(page)[0], file_of(page))
         with visitor(address) as page:
-            use(page, "react_tiny 128")
+            use(page, "efficientnet_tiny 128")
             page.teach("Conference")
             mine = page.teach("Cantaloupe")
             for what, text in bad.items():
@@ -208,7 +208,7 @@ def test_hostile_links_are_refused_and_nothing_taught_is_lost():
                 page.own.wait_for_selector("#status:text('This did not work: ')")
                 said = page.own.inner_text("#status")
                 assert said.count(".") <= 2 and len(said) < 200, (what, said)
-                assert page.own.input_value("#model") == "react_tiny 128" and page.hash == mine, what
+                assert page.own.input_value("#model") == "efficientnet_tiny 128" and page.hash == mine, what
                 assert not page.own.evaluate("location.hash") and page.classes() == ["Conference", "Cantaloupe"], what
             page.reload()
             assert page.hash == mine and page.classes() == ["Conference", "Cantaloupe"]
@@ -220,12 +220,12 @@ def test_hostile_links_are_refused_and_nothing_taught_is_lost():
 
 def test_a_state_of_python_opens_by_its_components(tmp_path):
     data = groceries()
-    learner = bitreplay.Learner.from_pretrained("quicknet", size=160, n_components=128)
+    learner = bitreplay.Learner.from_pretrained("efficientnet_lite0", size=160, n_components=128)
     learner.learn(data.train_images[::40], [data.class_names[label] for label in data.train_labels[::40]])
     learner.save(tmp_path / "python.state")
     state = (tmp_path / "python.state").read_bytes()
     link = f"#state={fragment(state)}"
     assert len(link) < MAX_LINK
     with served() as address, visitor(address + link) as page:
-        assert page.own.input_value("#model") == "quicknet 128" and page.hash == learner.state_hash()
+        assert page.own.input_value("#model") == "efficientnet_lite0 128" and page.hash == learner.state_hash()
         assert set(page.classes()) == set(learner.labels)

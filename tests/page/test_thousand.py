@@ -35,7 +35,7 @@ def test_a_thousand_pictures(tmp_path, record_property):
     data = groceries()
     images = data.train_images
     classes = {"few": images[:FEW], "other": images[-FEW:], "first": images[:MANY], "second": images[-MANY:]}
-    learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
+    learner = bitreplay.Learner.from_pretrained("efficientnet_tiny", strategy="exact")
     with served() as address, chromium() as context:
         page = Page(context, address)
         for name, images in classes.items():

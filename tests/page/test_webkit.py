@@ -27,7 +27,7 @@ def teach(browser: WebKit, name: str, files: list[str]) -> str:
 def test_webkit_learns_from_files_what_python_learns(tmp_path, record_property):
     data = groceries()
     names = ["Orange", "Watermelon"]
-    learner = bitreplay.Learner.from_pretrained("react_tiny", strategy="exact")
+    learner = bitreplay.Learner.from_pretrained("efficientnet_tiny", strategy="exact")
     with served() as address, webkit(tmp_path) as browser:
         browser.go(address)
         browser.run(SLOW)

@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bitreplay import zoo
 from bitreplay.engine.parameter_counts import total_parameters
 from bitreplay.export.image import image_of
 from bitreplay.learner import Learner
 from bitreplay.page.contents import learner_files, static_files
 
-DEFAULT_MODELS = ("react_tiny", "quicknet:160", "react_tiny::128", "quicknet:160:128")
+DEFAULT_MODELS = (
+    "efficientnet_tiny", f"{zoo.DEFAULT}:160", "efficientnet_tiny::128", f"{zoo.DEFAULT}:160:128", "react_tiny",
+    "quicknet:160",
+)  # fmt: skip
 STRATEGIES = ("exact", "replay")
 FLOAT_BYTES = 4
 SERVICE_WORKER = "offline.js"
@@ -92,11 +96,12 @@ def _model(model: str, strategy: str) -> tuple[dict[str, object], bytes]:
     learner = Learner.from_pretrained(name, strategy=strategy, size=size, **settings)
     assert learner.model is not None
     content = image_of(learner)
+    reduced = {"reduced": True} if components else {}
     name, components = learner.model.name, learner.settings.n_components
-    file = f"{name}{f'-{components}' if components else ''}.{strategy}.model"
+    file = f"{name}{f'-{components}' if reduced else ''}.{strategy}.model"
     weights = {"bytes": len(content), "floatBytes": FLOAT_BYTES * total_parameters(learner.model.graph)}
     row: dict[str, object] = {"name": name, "strategy": strategy, "file": file, **weights}
-    return row | ({"components": components} if components else {}), content
+    return row | ({"components": components} if components else {}) | reduced, content
 
 
 def _service_worker(files: dict[str, bytes], later: set[str]) -> bytes:
