@@ -193,6 +193,8 @@ export interface CoreFunctions {
   br_learner_rollback(learner: number, slots: number): number;
   br_reservoir_slot(seed: bigint, label: number, seen: bigint, held: number, slots: number): bigint;
   br_draw(seed: bigint, draw: bigint, stored: number, count: number, exchanged: number, picked: number): number;
+  br_epochs(samples: bigint, batch_size: number, epochs: number, min_steps: number): bigint;
+  br_replayed(fresh: number, batch_size: number, replay_batch_size: number): number;
   br_epoch_order(seed: bigint, experience: bigint, epoch: bigint, samples: number, keys: number): number;
   br_consolidate(cw: number, tw: number, past: number, present: number, classes: number, columns: number): number;
   br_rate(top_bottom: number, length: number, kind: number, done: bigint, steps: bigint, mantissa: number, shift:

@@ -402,6 +402,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_learner_rollback": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_reservoir_slot": (c_int64, [c_uint64, c_uint32, c_uint64, c_uint32, c_uint32]),
     "br_draw": (c_int, [c_uint64, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "br_epochs": (c_uint64, [c_uint64, c_uint32, c_uint32, c_uint32]),
+    "br_replayed": (c_uint32, [c_uint32, c_uint32, c_uint32]),
     "br_epoch_order": (c_int, [c_uint64, c_uint64, c_uint64, c_uint32, c_void_p]),
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),
