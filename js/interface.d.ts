@@ -23,7 +23,7 @@ export const br_progress: Layout;
 export const br_slots: Layout;
 export const br_section: Layout;
 
-export const BR_ABI: 8;
+export const BR_ABI: 9;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_ROOM: 320;
@@ -95,11 +95,8 @@ export interface CoreFunctions {
   br_program_memory(program: number, memory: number): void;
   br_program_max_samples(program: number): number;
   br_program_parameter_bytes(program: number): bigint;
-  br_program_constant_bytes(program: number): bigint;
   br_program_arena_bytes(program: number): bigint;
-  br_program_packed_weights_bytes(program: number): bigint;
   br_program_initial_parameters(program: number): number;
-  br_program_constants(program: number): number;
   br_program_tensor(program: number, name: number, info: number): number;
   br_program_isa(program: number): number;
   br_run(program: number, list: number, parameters: number, arena: number, args: number): number;
@@ -137,7 +134,6 @@ export interface CoreFunctions {
   br_discriminant_solve(discriminant: number, work: number): number;
   br_discriminant_expect(discriminant: number, work: number): number;
   br_discriminant_answer(discriminant: number, x: number, images: bigint, answers: number, work: number): number;
-  br_sums_factor(sums: number, parts: number, part_count: number, work: number, factor: number): number;
   br_sums_mahalanobis(factor: number, y: number, vectors: bigint, work: number, squares: number, exponents: number):
     number;
   br_sums_mahalanobis_bytes(features: number): bigint;
