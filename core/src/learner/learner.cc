@@ -29,12 +29,6 @@ int step(ExactLearner* l, br_progress* progress) {
 }
 int step(ReplayLearner* l, br_progress* progress) { return learner_step(l, progress); }
 
-int ready(ExactLearner* l) { return learner_ready(l); }
-int ready(ReplayLearner* l) { return learner_classes(l) ? BR_OK : BR_NOTHING_LEARNED; }
-uint32_t share(const ExactLearner* l) { return unknown_share({l->settings, l->settings_size}); }
-uint32_t share(const ReplayLearner*) { return 0; }
-int64_t steps(const ExactLearner*) { return 0; }
-int64_t steps(const ReplayLearner* l) { return l->steps; }
 int64_t experiences(const ExactLearner* l) { return l->known.experiences; }
 int64_t experiences(const ReplayLearner* l) { return l->experiences; }
 bool learns(const ExactLearner* l) { return l->learning; }
@@ -48,35 +42,38 @@ int one_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pi
   return learner_class(l, label, name, pictures, stored);
 }
 
-template <class Result, class Call>
-Result with(br_learner* l, Result otherwise, const Call& call) {
-#if BITREPLAY_EXACT
-  if (l && l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
-#endif
-#if BITREPLAY_REPLAY
-  if (l && l->strategy == Strategy::replay) return call(static_cast<ReplayLearner*>(l));
-#endif
-  return otherwise;
+// Calls `call` with the learner as that of its strategy. A table of functions would keep in a device's flash what nobody
+// calls.
+template <class Call>
+auto as(Strategy strategy, const br_learner* l, const Call& call) {
+  br_learner* const own = const_cast<br_learner*>(l);  // `call` takes it as const again
+  if constexpr (BITREPLAY_REPLAY)
+    if (!BITREPLAY_EXACT || strategy == Strategy::replay) return call(static_cast<ReplayLearner*>(own));
+  if constexpr (BITREPLAY_EXACT) return call(static_cast<ExactLearner*>(own));
 }
 
 template <class Result, class Call>
 Result with(const br_learner* l, Result otherwise, const Call& call) {
-  return with(const_cast<br_learner*>(l), otherwise, call);  // `call` takes it as const again
+  return l ? as(l->strategy, l, call) : otherwise;
 }
 
 template <class Call>
-int with(br_learner* l, const Call& call) {
+int with(const br_learner* l, const Call& call) {
   return with(l, int(BR_BAD_ARGUMENT), call);
 }
 
 // For what one strategy has alone.
+template <class Learner, bool is_there, class Call>
+int with_only(Strategy strategy, br_learner* l, const Call& call) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if constexpr (is_there)
+    if (l->strategy == strategy) return call(static_cast<Learner*>(l));
+  return BR_UNSUPPORTED;
+}
+
 template <class Call>
 int with_exact(br_learner* l, const Call& call) {
-  if (!l) return BR_BAD_ARGUMENT;
-#if BITREPLAY_EXACT
-  if (l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
-#endif
-  return BR_UNSUPPORTED;
+  return with_only<ExactLearner, BITREPLAY_EXACT>(Strategy::exact, l, call);
 }
 
 Strategy strategy_of(const void* model, size_t size) {
@@ -88,7 +85,7 @@ Strategy strategy_of(const void* model, size_t size) {
 }
 
 template <class Learner>
-int plan(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+int plan(const Learner*, const void* model, size_t size, const br_learner_options* options, const Opening& at,
          br_learner_memory* memory) {
   Learner learner = {};
   const int code = lay_out(&learner, model, size, options, at);
@@ -97,11 +94,9 @@ int plan(const void* model, size_t size, const br_learner_options* options, cons
 }
 
 template <class Learner>
-int open(const void* model, size_t size, const br_learner_options* options, const Opening& at, br_learner** learner,
-         Strategy strategy) {
-  Learner* own = nullptr;
+int open(Learner* own, const void* model, size_t size, const br_learner_options* options, const Opening& at,
+         br_learner** learner) {
   if (const int failed = learner_open(model, size, options, at, &own)) return failed;
-  own->strategy = strategy;
   *learner = own;
   return BR_OK;
 }
@@ -125,12 +120,8 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   if (!memory) return BR_BAD_ARGUMENT;
   if (!kHasHeap) return BR_NO_MEMORY;
   const Opening at = {nullptr, 0, error, error_size};
-#if BITREPLAY_REPLAY
-  if (strategy_of(model, size) == Strategy::replay) return plan<ReplayLearner>(model, size, options, at, memory);
-#endif
-#if BITREPLAY_EXACT
-  return plan<ExactLearner>(model, size, options, at, memory);
-#endif
+  return as(strategy_of(model, size), nullptr,
+            [&](auto* none) { return plan(none, model, size, options, at, memory); });
 }
 
 int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
@@ -140,12 +131,9 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   const Strategy strategy = strategy_of(model, size);
   const Opening at = {static_cast<uint8_t*>(memory), memory_size, error, error_size};
   if (const int misaligned = at.check_memory()) return misaligned;
-#if BITREPLAY_REPLAY
-  if (strategy == Strategy::replay) return open<ReplayLearner>(model, size, options, at, learner, strategy);
-#endif
-#if BITREPLAY_EXACT
-  return open<ExactLearner>(model, size, options, at, learner, strategy);
-#endif
+  const int failed = as(strategy, nullptr, [&](auto* own) { return open(own, model, size, options, at, learner); });
+  if (!failed) (*learner)->strategy = strategy;
+  return failed;
 }
 
 void br_learner_memory_used(const br_learner* l, br_learner_memory* memory) {
@@ -192,27 +180,29 @@ int br_learner_end(br_learner* l) {
 }
 
 int br_learner_ready(br_learner* l) {
-  return with(l, [](auto* own) { return ready(own); });
+  return with(l, [](auto* own) { return learner_ready(own); });
 }
 
 int br_learner_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
-  return with(l, [&](auto* own) { return learner_predict(own, picture, answer); });
+  return with(l, [&](auto* own) {
+    if (const int failed = check_answer(own, answer)) return failed;
+    if (const int failed = learner_encode(own, picture, own->encoded)) return failed;
+    return learner_predict_encoded(own, own->encoded, answer);
+  });
 }
 
 int br_learner_predict_encoded(br_learner* l, const void* encoded, br_answer* answer) {
   return with(l, [&](auto* own) { return learner_predict_encoded(own, encoded_of(own, encoded), answer); });
 }
 
-uint32_t br_learner_share(const br_learner* l) {
-  return with(l, uint32_t(0), [](const auto* own) { return share(own); });
-}
+uint32_t br_learner_share(const br_learner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }
 
 int br_learner_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn(own, picture, name); });
+  return with_exact(l, [&](auto* own) { return learner_unlearn(own, picture, name); });
 }
 
 int br_learner_unlearn_encoded(br_learner* l, const void* encoded, const br_name* name) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn_encoded(own, encoded_of(own, encoded), name); });
+  return with_exact(l, [&](auto* own) { return learner_unlearn_encoded(own, encoded_of(own, encoded), name); });
 }
 
 int br_learner_forget(br_learner* l, const br_name* name) {
@@ -220,11 +210,8 @@ int br_learner_forget(br_learner* l, const br_name* name) {
 }
 
 int br_learner_forget_sample(br_learner* l, int64_t sample) {
-  if (!l) return BR_BAD_ARGUMENT;
-#if BITREPLAY_REPLAY
-  if (l->strategy == Strategy::replay) return learner_forget_sample(static_cast<ReplayLearner*>(l), sample);
-#endif
-  return (void)sample, BR_UNSUPPORTED;
+  const auto forget = [&](auto* own) { return learner_forget_sample(own, sample); };
+  return with_only<ReplayLearner, BITREPLAY_REPLAY>(Strategy::replay, l, forget);
 }
 
 int br_learner_rename(br_learner* l, const br_name* from, const br_name* to) {
@@ -255,9 +242,7 @@ int64_t br_learner_experiences(const br_learner* l) {
   return with(l, int64_t(0), [](const auto* own) { return experiences(own); });
 }
 
-int64_t br_learner_steps(const br_learner* l) {
-  return with(l, int64_t(0), [](const auto* own) { return steps(own); });
-}
+int64_t br_learner_steps(const br_learner* l) { return l ? l->steps : 0; }
 
 int br_learner_hash(br_learner* l, char hash[65]) {
   return with(l, [&](auto* own) { return learner_hash(own, hash); });
@@ -280,21 +265,21 @@ int br_learner_verify(br_learner* l, br_read* read, void* context, size_t size) 
 }
 
 int br_learner_merge(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, nullptr); });
+  return with_exact(l, [&](auto* own) { return learner_merge(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                            void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
-  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, &base); });
+  return with_exact(l, [&](auto* own) { return learner_merge(own, {read, context, size}, &base); });
 }
 
 int br_learner_take_out(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, nullptr); });
+  return with_exact(l, [&](auto* own) { return learner_take_out(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                               void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
-  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, &base); });
+  return with_exact(l, [&](auto* own) { return learner_take_out(own, {read, context, size}, &base); });
 }

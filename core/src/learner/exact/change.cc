@@ -99,8 +99,8 @@ int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
 int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
-  if (const int failed = learner_encode(l, picture, l->x)) return failed;
-  return learner_add_encoded(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->encoded)) return failed;
+  return learner_add_encoded(l, l->encoded, name);
 }
 
 int learner_end(ExactLearner* l) {
@@ -146,8 +146,8 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
 
 int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
-  if (const int failed = learner_encode(l, picture, l->x)) return failed;
-  return learner_unlearn_encoded(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->encoded)) return failed;
+  return learner_unlearn_encoded(l, l->encoded, name);
 }
 
 // The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:

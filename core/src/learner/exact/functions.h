@@ -17,7 +17,8 @@ int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name)
 int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name);
 int learner_end(ExactLearner* l);
 int learner_ready(ExactLearner* l);
-int learner_predict(ExactLearner* l, const br_picture* picture, br_answer* answer);
+// Whether it can answer now, and give this answer.
+int check_answer(ExactLearner* l, const br_answer* answer);
 int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer);
 int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name);
 int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* name);

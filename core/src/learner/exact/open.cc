@@ -87,7 +87,7 @@ void place_answers(ExactLearner* l, BumpAllocator& allocator) {
   br_discriminant_place(&d, l->features, o.classes, memory);
   const uint64_t bytes = o.factor ? br_discriminant_answer_bytes(l->features, o.classes) : 8 * uint64_t(o.classes);
   l->answer_memory = allocator.next<uint8_t>(size_t(bytes));
-  l->x = allocator.next<int8_t>(l->features);
+  l->encoded = allocator.next<int8_t>(l->features);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }

@@ -21,7 +21,9 @@ int learner_add(ReplayLearner* l, const br_picture* picture, const br_name* name
 int learner_add_encoded(ReplayLearner* l, const uint64_t* code, const br_name* name);
 int learner_step(ReplayLearner* l, br_progress* progress);
 int learner_end(ReplayLearner* l);
-int learner_predict(ReplayLearner* l, const br_picture* picture, br_answer* answer);
+int learner_ready(const ReplayLearner* l);
+// Whether it can answer now, and give this answer.
+int check_answer(const ReplayLearner* l, const br_answer* answer);
 int learner_predict_encoded(ReplayLearner* l, const uint64_t* code, br_answer* answer);
 int learner_forget(ReplayLearner* l, const br_name* name);
 int learner_forget_sample(ReplayLearner* l, int64_t sample);

@@ -89,7 +89,7 @@ void place_experience(ReplayLearner* l, BumpAllocator& allocator) {
   l->picked = allocator.next<uint32_t>(l->method.replay_batch_size);
   l->exchanged = allocator.next<uint32_t>(2 * size_t(l->method.replay_batch_size));
   l->logits = allocator.next<int64_t>(o.classes);
-  l->code = allocator.next<uint64_t>(l->words);
+  l->encoded = allocator.next<uint64_t>(l->words);
 }
 
 // Everything behind the networks' tables.
