@@ -29,5 +29,4 @@ struct br_learner {
   bitreplay::Model model;
   char* settings;  // [options.settings_bytes], as the state has them
   size_t settings_size;
-  int64_t steps;  // exact: 0
 };

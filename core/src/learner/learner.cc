@@ -29,6 +29,8 @@ int step(ExactLearner* l, br_progress* progress) {
 }
 int step(ReplayLearner* l, br_progress* progress) { return learner_step(l, progress); }
 
+int64_t steps(const ExactLearner*) { return 0; }
+int64_t steps(const ReplayLearner* l) { return l->steps; }
 int64_t experiences(const ExactLearner* l) { return l->known.experiences; }
 int64_t experiences(const ReplayLearner* l) { return l->experiences; }
 bool learns(const ExactLearner* l) { return l->learning; }
@@ -242,7 +244,9 @@ int64_t br_learner_experiences(const br_learner* l) {
   return with(l, int64_t(0), [](const auto* own) { return experiences(own); });
 }
 
-int64_t br_learner_steps(const br_learner* l) { return l ? l->steps : 0; }
+int64_t br_learner_steps(const br_learner* l) {
+  return with(l, int64_t(0), [](const auto* own) { return steps(own); });
+}
 
 int br_learner_hash(br_learner* l, char hash[65]) {
   return with(l, [&](auto* own) { return learner_hash(own, hash); });

@@ -61,7 +61,7 @@ struct ReplayLearner : br_learner {
   int32_t* consolidated;  // [room][columns]
   int64_t* past;          // [room]
   Store store;
-  int64_t experiences;
+  int64_t experiences, steps;
 
   // an experience
   Phase phase;
