@@ -178,13 +178,11 @@ class Gradient(Strategy):
         """Class numbers, and the new names; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
-        self._resize(room_for(len(self.classes), len(self.head.past)))
-        return self.classes.indices(names), [name for name in self.classes.known if name not in old]
-
-    def _resize(self, room: int) -> None:
+        room = room_for(len(self.classes), len(self.head.past))
         if room != len(self.head.past):
             self.tail = self.tail.resized(room)
             self.head.resize(room)
+        return self.classes.indices(names), [name for name in self.classes.known if name not in old]
 
     def _present(self, indices: NDArray[np.int32]) -> NDArray[np.int64]:
         """The number of distinct samples of each class, new and stored."""
