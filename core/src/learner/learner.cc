@@ -33,19 +33,13 @@ int64_t steps(const ExactLearner*) { return 0; }
 int64_t steps(const ReplayLearner* l) { return l->steps; }
 int64_t experiences(const ExactLearner* l) { return l->known.experiences; }
 int64_t experiences(const ReplayLearner* l) { return l->experiences; }
-bool learns(const ExactLearner* l) { return l->learning; }
-bool learns(const ReplayLearner* l) { return l->phase != Phase::idle; }
+int check_hash(const ExactLearner*) { return BR_OK; }
+int check_hash(const ReplayLearner* l) { return check_idle(l); }
+bool has_state(const ExactLearner*) { return true; }
+bool has_state(const ReplayLearner* l) { return is_open(l); }
 
-int one_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  if (stored) *stored = 0;
-  return learner_class(l, label, name, pictures);
-}
-int one_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  return learner_class(l, label, name, pictures, stored);
-}
-
-// Calls `call` with the learner as that of its strategy. A table of functions would keep in a device's flash what nobody
-// calls.
+// Calls `call` with the learner as that of its strategy. A table of functions would keep in a device's flash what
+// nobody calls.
 template <class Call>
 auto as(Strategy strategy, const br_learner* l, const Call& call) {
   br_learner* const own = const_cast<br_learner*>(l);  // `call` takes it as const again
@@ -98,7 +92,12 @@ int plan(const Learner*, const void* model, size_t size, const br_learner_option
 template <class Learner>
 int open(Learner* own, const void* model, size_t size, const br_learner_options* options, const Opening& at,
          br_learner** learner) {
-  if (const int failed = learner_open(model, size, options, at, &own)) return failed;
+  Learner laid_out = {};
+  if (const int code = lay_out(&laid_out, model, size, options, at)) return code;
+  own = reinterpret_cast<Learner*>(at.memory);
+  memcpy(own, &laid_out, sizeof laid_out);
+  if (const int code = set_up(own)) return code;
+  clear(own);
   *learner = own;
   return BR_OK;
 }
@@ -110,7 +109,7 @@ int read_own(br_learner* l, const File& file) {
 }
 
 bool is_learning(const br_learner* l) {
-  return with(l, false, [](const auto* own) { return learns(own); });
+  return with(l, false, [](const auto* own) { return check_idle(own) == BR_BAD_ORDER; });
 }
 
 }  // namespace bitreplay
@@ -225,7 +224,8 @@ uint32_t br_learner_classes(const br_learner* l) {
 }
 
 int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  return with(l, int(BR_BAD_ARGUMENT), [&](const auto* own) { return one_class(own, label, name, pictures, stored); });
+  return with(l, int(BR_BAD_ARGUMENT),
+              [&](const auto* own) { return learner_class(own, label, name, pictures, stored); });
 }
 
 int br_learner_label(const br_learner* l, const br_name* name, uint32_t* label) {
@@ -249,15 +249,26 @@ int64_t br_learner_steps(const br_learner* l) {
 }
 
 int br_learner_hash(br_learner* l, char hash[65]) {
-  return with(l, [&](auto* own) { return learner_hash(own, hash); });
+  return with(l, [&](auto* own) -> int {
+    if (!hash) return BR_BAD_ARGUMENT;
+    if (const int failed = check_hash(own)) return failed;
+    hash_of([&](SectionOutput out) { put_learned(out, *own); }, hash);
+    return BR_OK;
+  });
 }
 
 size_t br_learner_state_bytes(br_learner* l) {
-  return with(l, size_t(0), [](auto* own) { return learner_state_bytes(own); });
+  return with(l, size_t(0), [](auto* own) {
+    return has_state(own) ? file_bytes([&](SectionOutput out) { put_state(out, *own); }) : 0;
+  });
 }
 
 int br_learner_write(br_learner* l, br_write* write, void* context) {
-  return with(l, [&](auto* own) { return learner_write(own, write, context); });
+  return with(l, [&](auto* own) -> int {
+    if (!write) return BR_BAD_ARGUMENT;
+    if (const int failed = check_idle(own)) return failed;
+    return write_file(write, context, [&](SectionOutput out) { put_state(out, *own); });
+  });
 }
 
 int br_learner_read(br_learner* l, br_read* read, void* context, size_t size) {

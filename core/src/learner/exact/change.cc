@@ -67,6 +67,8 @@ bool take_class_out(ExactLearner* l, uint32_t row) {
 
 }  // namespace
 
+int check_idle(const ExactLearner* l) { return l->learning ? BR_BAD_ORDER : BR_OK; }
+
 int learner_begin(ExactLearner* l) {
   if (l->learning) return BR_BAD_ORDER;
   if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
@@ -204,10 +206,11 @@ int learner_rename(ExactLearner* l, const br_name* from, const br_name* to) {
 uint32_t learner_classes(const ExactLearner* l) { return l->sums.classes; }
 int64_t learner_pictures(const ExactLearner* l) { return pictures_of(*l); }
 
-int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures) {
+int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
   if (label >= l->sums.classes) return BR_BAD_ARGUMENT;
   if (name) *name = l->known.names.at(label);
   if (pictures) *pictures = l->sums.counts[label];
+  if (stored) *stored = 0;
   return BR_OK;
 }
 

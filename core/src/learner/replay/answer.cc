@@ -34,8 +34,8 @@ int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code) 
 }
 
 int check_answer(const ReplayLearner* l, const br_answer* answer) {
-  if (!is_open(l) || !answer || answer->share) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (!answer || answer->share) return BR_BAD_ARGUMENT;
+  if (const int failed = check_idle(l)) return failed;
   return learner_ready(l);
 }
 

@@ -133,8 +133,7 @@ void activate(ReplayLearner* l) {
 }
 
 int learner_begin(ReplayLearner* l) {
-  if (!is_open(l)) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (const int failed = check_idle(l)) return failed;
   if (!can_count(*l)) return BR_FULL;
   l->phase = Phase::adding;
   l->fresh_count = 0;
