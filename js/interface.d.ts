@@ -23,7 +23,7 @@ export const br_progress: Layout;
 export const br_slots: Layout;
 export const br_section: Layout;
 
-export const BR_ABI: 8;
+export const BR_ABI: 9;
 export const BR_SLOT_HEADER: 64;
 export const BR_STATE_HEAD: 48;
 export const BR_SECTION_ROOM: 320;
@@ -95,11 +95,8 @@ export interface CoreFunctions {
   br_program_memory(program: number, memory: number): void;
   br_program_max_samples(program: number): number;
   br_program_parameter_bytes(program: number): bigint;
-  br_program_constant_bytes(program: number): bigint;
   br_program_arena_bytes(program: number): bigint;
-  br_program_packed_weights_bytes(program: number): bigint;
   br_program_initial_parameters(program: number): number;
-  br_program_constants(program: number): number;
   br_program_tensor(program: number, name: number, info: number): number;
   br_program_isa(program: number): number;
   br_run(program: number, list: number, parameters: number, arena: number, args: number): number;
@@ -137,7 +134,6 @@ export interface CoreFunctions {
   br_discriminant_solve(discriminant: number, work: number): number;
   br_discriminant_expect(discriminant: number, work: number): number;
   br_discriminant_answer(discriminant: number, x: number, images: bigint, answers: number, work: number): number;
-  br_sums_factor(sums: number, parts: number, part_count: number, work: number, factor: number): number;
   br_sums_mahalanobis(factor: number, y: number, vectors: bigint, work: number, squares: number, exponents: number):
     number;
   br_sums_mahalanobis_bytes(features: number): bigint;
@@ -193,6 +189,8 @@ export interface CoreFunctions {
   br_learner_rollback(learner: number, slots: number): number;
   br_reservoir_slot(seed: bigint, label: number, seen: bigint, held: number, slots: number): bigint;
   br_draw(seed: bigint, draw: bigint, stored: number, count: number, exchanged: number, picked: number): number;
+  br_epochs(samples: bigint, batch_size: number, epochs: number, min_steps: number): bigint;
+  br_replayed(fresh: number, batch_size: number, replay_batch_size: number): number;
   br_epoch_order(seed: bigint, experience: bigint, epoch: bigint, samples: number, keys: number): number;
   br_consolidate(cw: number, tw: number, past: number, present: number, classes: number, columns: number): number;
   br_rate(top_bottom: number, length: number, kind: number, done: bigint, steps: bigint, mantissa: number, shift:

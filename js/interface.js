@@ -120,7 +120,7 @@ export const br_section = {
     [68, "Uint32"], name: [72, "Int8"] },
 };
 
-export const BR_ABI = 8;
+export const BR_ABI = 9;
 export const BR_SLOT_HEADER = 64;
 export const BR_STATE_HEAD = 48;
 export const BR_SECTION_ROOM = 320;

@@ -146,14 +146,9 @@ BR_API void br_program_memory(const br_program* program, br_memory* memory);
 BR_API uint32_t br_program_max_samples(const br_program* program);
 /* The sizes of the regions. The arena's includes `scratch` of br_memory. */
 BR_API uint64_t br_program_parameter_bytes(const br_program* program);
-BR_API uint64_t br_program_constant_bytes(const br_program* program);
 BR_API uint64_t br_program_arena_bytes(const br_program* program);
-/* The size of the packed weights, which the program owns. */
-BR_API uint64_t br_program_packed_weights_bytes(const br_program* program);
-/* The parameters before training, br_program_parameter_bytes of them, and the constants. Both lie in the program's
- * bytes. */
+/* The parameters before training, br_program_parameter_bytes of them. They lie in the program's bytes. */
 BR_API const void* br_program_initial_parameters(const br_program* program);
-BR_API const void* br_program_constants(const br_program* program);
 /* Writes to `*info` where the tensor called `name` is. BR_BAD_ARGUMENT if there is none. */
 BR_API int br_program_tensor(const br_program* program, const char* name, br_tensor_info* info);
 /* The instruction set that the program was opened for. */
@@ -289,7 +284,7 @@ BR_API const char* br_error_text(int error);
 BR_API const char* br_version(void);
 /* The version of this interface. It is raised when a function or structure changes so that programs must be compiled
  * again: a program may use the library if BR_ABI, of the header, equals br_abi(), of the library. */
-#define BR_ABI 8
+#define BR_ABI 9
 BR_API int br_abi(void);
 /* Describes operation number `index` of this library in `*info`. Returns 1, or 0 beyond the last. */
 BR_API int br_operation(size_t index, br_operation_info* info);

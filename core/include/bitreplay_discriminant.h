@@ -17,8 +17,7 @@
 extern "C" {
 #endif
 
-/* The factor of the covariance. `rows`, `halves` and `centre` point into the `work` of br_sums_factor, which must stay
- * unchanged while they are used; or point them to copies. */
+/* The factor of the covariance, which a br_discriminant keeps. */
 typedef struct br_factor {
   const int32_t* rows;   /* [features (features + 1) / 2], the lower triangle by rows, scaled by 2^30 */
   const int32_t* halves; /* [features] */
@@ -82,9 +81,6 @@ BR_API int br_discriminant_answer(br_discriminant* discriminant, const int8_t* x
 
 /* ---- The steps of it ---- */
 
-/* Factors the covariance. `work` holds br_sums_solve_bytes, and `factor` points into it afterwards. */
-BR_API int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
-                          br_factor* factor);
 /* The squared Mahalanobis lengths of y[vectors][features], whose elements are within +-254. The length of vector i is
  * squares[i] * pictures * 2^(point + exponents[i]). `work` holds br_sums_mahalanobis_bytes. */
 BR_API int br_sums_mahalanobis(const br_factor* factor, const int16_t* y, uint64_t vectors, void* work,

@@ -1,7 +1,7 @@
-/* The parts of replay around the tail, in integer arithmetic: reservoir sampling, drawing from the replay memory, the
- * order of minibatches, CWR* and learning rates (docs/law.md section 10). The strategy replay (bitreplay_learner.h) is
- * made of these; use them for a training loop of your own. All memory is the caller's; nothing is kept between calls.
- * Functions that return int return BR_OK or BR_BAD_ARGUMENT unless they say otherwise. */
+/* The parts of replay around the tail, in integer arithmetic: reservoir sampling, drawing from the replay memory,
+ * epochs and their minibatches, CWR* and learning rates (docs/law.md section 10). The strategy replay
+ * (bitreplay_learner.h) is made of these; use them for a training loop of your own. All memory is the caller's; nothing
+ * is kept between calls. Functions that return int return BR_OK or BR_BAD_ARGUMENT unless they say otherwise. */
 #ifndef BITREPLAY_METHOD_H
 #define BITREPLAY_METHOD_H
 #include "bitreplay.h"
@@ -19,6 +19,13 @@ BR_API int64_t br_reservoir_slot(uint64_t seed, uint32_t label, uint64_t seen, u
  * with the square of `count`. */
 BR_API int br_draw(uint64_t seed, uint64_t draw, uint32_t stored, uint32_t count, uint32_t* exchanged,
                    uint32_t* picked);
+
+/* The epochs of an experience of 1 or more samples: `epochs`, or as many as make `min_steps` minibatches. Sizes are 1
+ * or more, here and below. */
+BR_API uint64_t br_epochs(uint64_t samples, uint32_t batch_size, uint32_t epochs, uint32_t min_steps);
+/* The stored samples that join `fresh` new ones: replay_batch_size in a whole minibatch, in a short one in proportion,
+ * rounded up. */
+BR_API uint32_t br_replayed(uint32_t fresh, uint32_t batch_size, uint32_t replay_batch_size);
 
 /* Shuffles the samples of an epoch: sample i of the new order is the low 32 bits of keys[i], for keys[samples]. */
 BR_API int br_epoch_order(uint64_t seed, uint64_t experience, uint64_t epoch, uint32_t samples, uint64_t* keys);

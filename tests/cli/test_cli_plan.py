@@ -75,7 +75,7 @@ def test_a_board_by_its_name_says_what_fits_and_estimates_seconds(shell, monkeyp
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = shell("plan", "react_tiny", "--target", "rp2040", "--classes", "4")
     assert code == 0 and "what fits, best first" in out and "exact, 64 components" in out and "256 comp" not in out
-    assert "With exact, 128 components: It fits Raspberry Pi Pico: 34,048 bytes of RAM" in out
+    assert "With exact, 128 components: It fits Raspberry Pi Pico: 34,112 bytes of RAM" in out
     assert "4.1 s at one a cycle of its clock; not measured on a board." in out
     code, out, _ = shell("plan", "react_tiny", "--target", "rp2040", "--feature-layers", "head", "--classes", "64")
     assert code == 0 and "It does not fit Raspberry Pi Pico: its RAM has 270,336 bytes in one piece, 67,520 too" in out

@@ -15,14 +15,12 @@ import numpy as np
 import pytest
 
 from bitreplay import Learner, statefile
-from bitreplay.core.interface import br_factor, br_ood, br_shrinkage, br_solution, br_sums, br_sums_part
+from bitreplay.core.interface import br_discriminant, br_shrinkage, br_solution, br_sums, br_sums_part
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.bit_widths import Bits
-from bitreplay.engine.discriminant import Solution
 from bitreplay.engine.feature_program import compile_features
 from bitreplay.engine.native_sums import library as sums_library
 from bitreplay.engine.projection import Projection
-from bitreplay.engine.shrunk_means import shrunk_means
 from bitreplay.engine.sums import width
 from bitreplay.export.image import packed
 from bitreplay.parts.digests import DigestsState
@@ -195,29 +193,24 @@ def test_what_is_expected_of_other_pictures(case):
     inputs, pictures = case["inputs"], np.array(case["inputs"]["pictures"], np.int8)
     constants = inputs.get("shrinkage") or sums_functions.EXACT.terms
     sums = Sums(inputs["sums"], inputs["parts"], shrinkage=constants)
-    sums.solve()
-    counts, solved = sums_functions.arrays(inputs["sums"]), sums.solution
-    plain = Solution(
-        sums.weights, sums.biases, int(solved.exponent), int(solved.pictures), int(solved.dropped_features)
-    )
-    drawn = shrunk_means(counts, plain, sums_functions.shrinkage_of(constants))
-    sums.weights[:], sums.biases[:] = drawn.weights, drawn.biases
-    core, ridges = sums.core, np.zeros(len(inputs["parts"]), np.int64)
-    factor, middle = br_factor(ridges=ridges.ctypes.data), np.zeros(sums.n_features, np.int32)
-    ood, solution = br_ood(weights=middle.ctypes.data), ctypes.byref(sums.solution)
-    own = (ctypes.byref(sums.info), sums.parts, len(sums.parts))
-    check(core.br_sums_factor(*own, sums.work.ctypes.data, ctypes.byref(factor)))
-    lengths = aligned_zeros(core.br_sums_mahalanobis_bytes(sums.n_features))
-    words = (*own[1:], br_shrinkage(*constants), lengths.ctypes.data, ctypes.byref(ood))
-    check(core.br_sums_ood(own[0], solution, ctypes.byref(factor), *words))
+    core, places = sums.core, (ctypes.addressof(sums.info), ctypes.addressof(sums.parts), len(sums.parts))
+    rule = br_discriminant(*places, keeps_factor=1, shrinkage=br_shrinkage(*constants))
+    size = sums.n_features, sums.classes
+    memory = aligned_zeros(core.br_discriminant_place(rule, *size, None))
+    core.br_discriminant_place(rule, *size, memory.ctypes.data)
+    work = aligned_zeros(core.br_discriminant_work_bytes(*size, len(sums.parts)))
+    check(core.br_discriminant_solve(rule, work.ctypes.data))
+    check(core.br_discriminant_expect(rule, work.ctypes.data))
+    solution, factor, ood = rule.solution, rule.factor, rule.ood
+    middle = np.frombuffer(memory, np.int32, sums.n_features, ood.weights - memory.ctypes.data)
     scores, is_ood = np.zeros((len(pictures), sums.classes), np.int64), []
     check(core.br_sums_scores(solution, pictures.ctypes.data, len(pictures), scores.ctypes.data))
     for x, best in zip(pictures, scores.max(axis=1), strict=True):
         away, score = np.zeros(sums.n_features, np.int16), ctypes.c_int64()
-        places = (x.ctypes.data, int(best), away.ctypes.data, lengths.ctypes.data, ctypes.byref(score))
-        check(core.br_sums_ood_score(solution, ctypes.byref(factor), ctypes.byref(ood), *places))
+        given = (x.ctypes.data, int(best), away.ctypes.data, work.ctypes.data, ctypes.byref(score))
+        check(core.br_sums_ood_score(solution, factor, ood, *given))
         is_ood.append(score.value)
-    limit = core.br_ood_threshold(ctypes.byref(ood), share_of(inputs))
+    limit = core.br_ood_threshold(ood, share_of(inputs))
     figures = [ood.fitted, ood.ratio, ood.expected, ood.temperature, middle.tolist(), ood.bias]
     assert [*figures, is_ood, limit] == case["expected"]
 

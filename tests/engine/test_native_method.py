@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from hypothesis import given, settings
@@ -39,6 +40,19 @@ def test_the_order_of_an_epoch(seed, experience, epoch, samples):
     expected = method.epoch_order(seed, experience, epoch, samples)
     assert np.array_equal(native_method.epoch_order(seed, experience, epoch, samples), expected)
     assert sorted(expected.tolist()) == list(range(samples))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(1, 2**31), *[st.integers(1, 2**20) | st.integers(1, 50)] * 4)
+def test_epochs_and_replayed_samples(samples, size, epochs, min_steps, replayed):
+    found = native_method.epochs(samples, size, epochs, min_steps)
+    steps = ceil(Fraction(samples, size))
+    assert found == method.epochs(samples, size, epochs, min_steps)
+    assert found == epochs or (found > epochs and (found - 1) * steps < min_steps <= found * steps)
+    assert found * steps >= min_steps
+    fresh = min(samples, size)
+    joined = native_method.replayed(fresh, size, replayed)
+    assert joined == method.replayed(fresh, size, replayed) == ceil(Fraction(replayed * fresh, size))
 
 
 @settings(max_examples=150, deadline=None)

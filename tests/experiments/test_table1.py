@@ -7,10 +7,11 @@ import torch
 from torch import fx, nn
 
 from bitreplay import zoo
-from bitreplay.torch.models import build, replay_layer_tensors
+from bitreplay.torch.models import build
 from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.models.layers import Blur, trace
 from tests.engine.test_parameter_counts import small_graph
+from tests.torch.replay_layers import replay_layer_tensors
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments"
 

@@ -329,5 +329,6 @@ def test_bytes_are_counted(tiny_model):
     numbers, bytes_of = len(learner.encode(PROBE)[0]), learner.strategy.footprint()
     assert bytes_of["products"] == 4 * numbers * (numbers + 1) // 2
     assert bytes_of["class_sums"] == 2 * (4 * numbers + 8) == bytes_of["discriminant"]
-    assert bytes_of["factor"] == factored(tally_of(learner).sums, [numbers]).nbytes
+    factor = factored(tally_of(learner).sums, [numbers])
+    assert bytes_of["factor"] == factor.rows.nbytes + factor.halves.nbytes + factor.centre.nbytes
     assert learner.memory_bytes == bytes_of["products"] + bytes_of["class_sums"] == learner.state().bytes

@@ -1,6 +1,7 @@
 // What a learner of either strategy begins with: learner.cc knows by it whose functions to call.
 #pragma once
 #include "bitreplay_learner.h"
+#include "learner/model.h"
 #include "learner/state/file.h"
 
 namespace bitreplay {
@@ -24,4 +25,8 @@ struct br_learner {
   uint32_t side;      // of the network's images
   bool past_is_gone;  // something was forgotten since the last save
   br_learner_memory memory_used;
+  br_learner_options options;
+  bitreplay::Model model;
+  char* settings;  // [options.settings_bytes], as the state has them
+  size_t settings_size;
 };

@@ -29,54 +29,47 @@ int step(ExactLearner* l, br_progress* progress) {
 }
 int step(ReplayLearner* l, br_progress* progress) { return learner_step(l, progress); }
 
-int ready(ExactLearner* l) { return learner_ready(l); }
-int ready(ReplayLearner* l) { return learner_classes(l) ? BR_OK : BR_NOTHING_LEARNED; }
-uint32_t share(const ExactLearner* l) { return unknown_share({l->settings, l->settings_size}); }
-uint32_t share(const ReplayLearner*) { return 0; }
 int64_t steps(const ExactLearner*) { return 0; }
 int64_t steps(const ReplayLearner* l) { return l->steps; }
 int64_t experiences(const ExactLearner* l) { return l->known.experiences; }
 int64_t experiences(const ReplayLearner* l) { return l->experiences; }
-bool learns(const ExactLearner* l) { return l->learning; }
-bool learns(const ReplayLearner* l) { return l->phase != Phase::idle; }
+int check_hash(const ExactLearner*) { return BR_OK; }
+int check_hash(const ReplayLearner* l) { return check_idle(l); }
+bool has_state(const ExactLearner*) { return true; }
+bool has_state(const ReplayLearner* l) { return is_open(l); }
 
-int one_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  if (stored) *stored = 0;
-  return learner_class(l, label, name, pictures);
-}
-int one_class(const ReplayLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  return learner_class(l, label, name, pictures, stored);
-}
-
-template <class Result, class Call>
-Result with(br_learner* l, Result otherwise, const Call& call) {
-#if BITREPLAY_EXACT
-  if (l && l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
-#endif
-#if BITREPLAY_REPLAY
-  if (l && l->strategy == Strategy::replay) return call(static_cast<ReplayLearner*>(l));
-#endif
-  return otherwise;
+// Calls `call` with the learner as that of its strategy. A table of functions would keep in a device's flash what
+// nobody calls.
+template <class Call>
+auto as(Strategy strategy, const br_learner* l, const Call& call) {
+  br_learner* const own = const_cast<br_learner*>(l);  // `call` takes it as const again
+  if constexpr (BITREPLAY_REPLAY)
+    if (!BITREPLAY_EXACT || strategy == Strategy::replay) return call(static_cast<ReplayLearner*>(own));
+  if constexpr (BITREPLAY_EXACT) return call(static_cast<ExactLearner*>(own));
 }
 
 template <class Result, class Call>
 Result with(const br_learner* l, Result otherwise, const Call& call) {
-  return with(const_cast<br_learner*>(l), otherwise, call);  // `call` takes it as const again
+  return l ? as(l->strategy, l, call) : otherwise;
 }
 
 template <class Call>
-int with(br_learner* l, const Call& call) {
+int with(const br_learner* l, const Call& call) {
   return with(l, int(BR_BAD_ARGUMENT), call);
 }
 
 // For what one strategy has alone.
+template <class Learner, bool is_there, class Call>
+int with_only(Strategy strategy, br_learner* l, const Call& call) {
+  if (!l) return BR_BAD_ARGUMENT;
+  if constexpr (is_there)
+    if (l->strategy == strategy) return call(static_cast<Learner*>(l));
+  return BR_UNSUPPORTED;
+}
+
 template <class Call>
 int with_exact(br_learner* l, const Call& call) {
-  if (!l) return BR_BAD_ARGUMENT;
-#if BITREPLAY_EXACT
-  if (l->strategy == Strategy::exact) return call(static_cast<ExactLearner*>(l));
-#endif
-  return BR_UNSUPPORTED;
+  return with_only<ExactLearner, BITREPLAY_EXACT>(Strategy::exact, l, call);
 }
 
 Strategy strategy_of(const void* model, size_t size) {
@@ -88,7 +81,7 @@ Strategy strategy_of(const void* model, size_t size) {
 }
 
 template <class Learner>
-int plan(const void* model, size_t size, const br_learner_options* options, const Opening& at,
+int plan(const Learner*, const void* model, size_t size, const br_learner_options* options, const Opening& at,
          br_learner_memory* memory) {
   Learner learner = {};
   const int code = lay_out(&learner, model, size, options, at);
@@ -97,11 +90,14 @@ int plan(const void* model, size_t size, const br_learner_options* options, cons
 }
 
 template <class Learner>
-int open(const void* model, size_t size, const br_learner_options* options, const Opening& at, br_learner** learner,
-         Strategy strategy) {
-  Learner* own = nullptr;
-  if (const int failed = learner_open(model, size, options, at, &own)) return failed;
-  own->strategy = strategy;
+int open(Learner* own, const void* model, size_t size, const br_learner_options* options, const Opening& at,
+         br_learner** learner) {
+  Learner laid_out = {};
+  if (const int code = lay_out(&laid_out, model, size, options, at)) return code;
+  own = reinterpret_cast<Learner*>(at.memory);
+  memcpy(own, &laid_out, sizeof laid_out);
+  if (const int code = set_up(own)) return code;
+  clear(own);
   *learner = own;
   return BR_OK;
 }
@@ -113,7 +109,7 @@ int read_own(br_learner* l, const File& file) {
 }
 
 bool is_learning(const br_learner* l) {
-  return with(l, false, [](const auto* own) { return learns(own); });
+  return with(l, false, [](const auto* own) { return check_idle(own) == BR_BAD_ORDER; });
 }
 
 }  // namespace bitreplay
@@ -125,12 +121,8 @@ int br_learner_plan(const void* model, size_t size, const br_learner_options* op
   if (!memory) return BR_BAD_ARGUMENT;
   if (!kHasHeap) return BR_NO_MEMORY;
   const Opening at = {nullptr, 0, error, error_size};
-#if BITREPLAY_REPLAY
-  if (strategy_of(model, size) == Strategy::replay) return plan<ReplayLearner>(model, size, options, at, memory);
-#endif
-#if BITREPLAY_EXACT
-  return plan<ExactLearner>(model, size, options, at, memory);
-#endif
+  return as(strategy_of(model, size), nullptr,
+            [&](auto* none) { return plan(none, model, size, options, at, memory); });
 }
 
 int br_learner_open(const void* model, size_t size, const br_learner_options* options, void* memory, size_t memory_size,
@@ -140,12 +132,9 @@ int br_learner_open(const void* model, size_t size, const br_learner_options* op
   const Strategy strategy = strategy_of(model, size);
   const Opening at = {static_cast<uint8_t*>(memory), memory_size, error, error_size};
   if (const int misaligned = at.check_memory()) return misaligned;
-#if BITREPLAY_REPLAY
-  if (strategy == Strategy::replay) return open<ReplayLearner>(model, size, options, at, learner, strategy);
-#endif
-#if BITREPLAY_EXACT
-  return open<ExactLearner>(model, size, options, at, learner, strategy);
-#endif
+  const int failed = as(strategy, nullptr, [&](auto* own) { return open(own, model, size, options, at, learner); });
+  if (!failed) (*learner)->strategy = strategy;
+  return failed;
 }
 
 void br_learner_memory_used(const br_learner* l, br_learner_memory* memory) {
@@ -192,27 +181,29 @@ int br_learner_end(br_learner* l) {
 }
 
 int br_learner_ready(br_learner* l) {
-  return with(l, [](auto* own) { return ready(own); });
+  return with(l, [](auto* own) { return learner_ready(own); });
 }
 
 int br_learner_predict(br_learner* l, const br_picture* picture, br_answer* answer) {
-  return with(l, [&](auto* own) { return learner_predict(own, picture, answer); });
+  return with(l, [&](auto* own) {
+    if (const int failed = check_answer(own, answer)) return failed;
+    if (const int failed = learner_encode(own, picture, own->encoded)) return failed;
+    return learner_predict_encoded(own, own->encoded, answer);
+  });
 }
 
 int br_learner_predict_encoded(br_learner* l, const void* encoded, br_answer* answer) {
   return with(l, [&](auto* own) { return learner_predict_encoded(own, encoded_of(own, encoded), answer); });
 }
 
-uint32_t br_learner_share(const br_learner* l) {
-  return with(l, uint32_t(0), [](const auto* own) { return share(own); });
-}
+uint32_t br_learner_share(const br_learner* l) { return l ? unknown_share({l->settings, l->settings_size}) : 0; }
 
 int br_learner_unlearn(br_learner* l, const br_picture* picture, const br_name* name) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn(own, picture, name); });
+  return with_exact(l, [&](auto* own) { return learner_unlearn(own, picture, name); });
 }
 
 int br_learner_unlearn_encoded(br_learner* l, const void* encoded, const br_name* name) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_unlearn_encoded(own, encoded_of(own, encoded), name); });
+  return with_exact(l, [&](auto* own) { return learner_unlearn_encoded(own, encoded_of(own, encoded), name); });
 }
 
 int br_learner_forget(br_learner* l, const br_name* name) {
@@ -220,11 +211,8 @@ int br_learner_forget(br_learner* l, const br_name* name) {
 }
 
 int br_learner_forget_sample(br_learner* l, int64_t sample) {
-  if (!l) return BR_BAD_ARGUMENT;
-#if BITREPLAY_REPLAY
-  if (l->strategy == Strategy::replay) return learner_forget_sample(static_cast<ReplayLearner*>(l), sample);
-#endif
-  return (void)sample, BR_UNSUPPORTED;
+  const auto forget = [&](auto* own) { return learner_forget_sample(own, sample); };
+  return with_only<ReplayLearner, BITREPLAY_REPLAY>(Strategy::replay, l, forget);
 }
 
 int br_learner_rename(br_learner* l, const br_name* from, const br_name* to) {
@@ -236,7 +224,8 @@ uint32_t br_learner_classes(const br_learner* l) {
 }
 
 int br_learner_class(const br_learner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
-  return with(l, int(BR_BAD_ARGUMENT), [&](const auto* own) { return one_class(own, label, name, pictures, stored); });
+  return with(l, int(BR_BAD_ARGUMENT),
+              [&](const auto* own) { return learner_class(own, label, name, pictures, stored); });
 }
 
 int br_learner_label(const br_learner* l, const br_name* name, uint32_t* label) {
@@ -260,15 +249,26 @@ int64_t br_learner_steps(const br_learner* l) {
 }
 
 int br_learner_hash(br_learner* l, char hash[65]) {
-  return with(l, [&](auto* own) { return learner_hash(own, hash); });
+  return with(l, [&](auto* own) -> int {
+    if (!hash) return BR_BAD_ARGUMENT;
+    if (const int failed = check_hash(own)) return failed;
+    hash_of([&](SectionOutput out) { put_learned(out, *own); }, hash);
+    return BR_OK;
+  });
 }
 
 size_t br_learner_state_bytes(br_learner* l) {
-  return with(l, size_t(0), [](auto* own) { return learner_state_bytes(own); });
+  return with(l, size_t(0), [](auto* own) {
+    return has_state(own) ? file_bytes([&](SectionOutput out) { put_state(out, *own); }) : 0;
+  });
 }
 
 int br_learner_write(br_learner* l, br_write* write, void* context) {
-  return with(l, [&](auto* own) { return learner_write(own, write, context); });
+  return with(l, [&](auto* own) -> int {
+    if (!write) return BR_BAD_ARGUMENT;
+    if (const int failed = check_idle(own)) return failed;
+    return write_file(write, context, [&](SectionOutput out) { put_state(out, *own); });
+  });
 }
 
 int br_learner_read(br_learner* l, br_read* read, void* context, size_t size) {
@@ -280,21 +280,21 @@ int br_learner_verify(br_learner* l, br_read* read, void* context, size_t size) 
 }
 
 int br_learner_merge(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, nullptr); });
+  return with_exact(l, [&](auto* own) { return learner_merge(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_merge_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                            void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
-  return with_exact(l, [&](ExactLearner* own) { return learner_merge(own, {read, context, size}, &base); });
+  return with_exact(l, [&](auto* own) { return learner_merge(own, {read, context, size}, &base); });
 }
 
 int br_learner_take_out(br_learner* l, br_read* read, void* context, size_t size) {
-  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, nullptr); });
+  return with_exact(l, [&](auto* own) { return learner_take_out(own, {read, context, size}, nullptr); });
 }
 
 int br_learner_take_out_since(br_learner* l, br_read* read, void* context, size_t size, br_read* base_read,
                               void* base_context, size_t base_size) {
   const File base = {base_read, base_context, base_size};
-  return with_exact(l, [&](ExactLearner* own) { return learner_take_out(own, {read, context, size}, &base); });
+  return with_exact(l, [&](auto* own) { return learner_take_out(own, {read, context, size}, &base); });
 }

@@ -52,6 +52,11 @@ struct Opening {
   }
 };
 
+inline void copy_parameters(const br_program* program, uint8_t* to) {
+  if (const uint64_t bytes = br_program_parameter_bytes(program))
+    memcpy(to, br_program_initial_parameters(program), size_t(bytes));
+}
+
 inline void set_default(uint32_t* requested, uint32_t default_value) {
   if (!*requested) *requested = default_value;
 }

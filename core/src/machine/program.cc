@@ -329,7 +329,6 @@ int Reader::read_all() {
   program_->constants = program_->parameters + header_.parameters;
   program_->arena_bytes = (header_.arena + 63) / 64 * 64;
   program_->parameter_bytes = header_.parameters;
-  program_->constant_bytes = header_.constants;
   program_->max_samples = header_.max_samples;
   program_->threads = threads_;
   program_->tensor_count = header_.tensors;
@@ -414,11 +413,8 @@ void br_program_close(br_program* program) {
 
 uint32_t br_program_max_samples(const br_program* p) { return p ? p->max_samples : 0; }
 uint64_t br_program_parameter_bytes(const br_program* p) { return p ? p->parameter_bytes : 0; }
-uint64_t br_program_constant_bytes(const br_program* p) { return p ? p->constant_bytes : 0; }
 uint64_t br_program_arena_bytes(const br_program* p) { return p ? p->arena_bytes + p->scratch_bytes : 0; }
-uint64_t br_program_packed_weights_bytes(const br_program* p) { return p ? p->packed_weights_bytes : 0; }
 const void* br_program_initial_parameters(const br_program* p) { return p ? p->parameters : nullptr; }
-const void* br_program_constants(const br_program* p) { return p ? p->constants : nullptr; }
 
 int br_program_tensor(const br_program* p, const char* name, br_tensor_info* info) {
   if (!p || !name || !info) return BR_BAD_ARGUMENT;

@@ -55,7 +55,7 @@ struct br_program {
   const uint8_t* parameters;
   const uint8_t* constants;
   uint8_t* packed_weights;
-  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, constant_bytes, packed_weights_bytes;
+  uint64_t image_bytes, table_bytes, arena_bytes, scratch_bytes, parameter_bytes, packed_weights_bytes;
   uint32_t max_samples, tensor_count, record_count, threads;
   mutable bitreplay::ThreadPool pool;
 };

@@ -1,5 +1,5 @@
-// The reservoir of a class, draws from the memory, the order of an epoch: docs/law.md section 10. engine/method.py is
-// the reference.
+// The reservoir of a class, draws from the memory, the number of epochs and their order: docs/law.md section 10.
+// engine/method.py is the reference.
 #include "arithmetic/counter.h"
 #include "bitreplay_method.h"
 
@@ -7,6 +7,8 @@ namespace bitreplay {
 namespace {
 
 constexpr uint64_t kReservoir = 0x5EED0001, kDraw = 0x5EED0002, kShuffle = 0x5EED0003;
+
+uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 uint32_t scaled(uint32_t random, uint32_t below) { return uint32_t(uint64_t(random) * below >> 32); }
 
@@ -86,6 +88,15 @@ int br_draw(uint64_t seed, uint64_t draw, uint32_t stored, uint32_t count, uint3
     places.set(j, places.at(i));
   }
   return BR_OK;
+}
+
+uint64_t br_epochs(uint64_t samples, uint32_t batch_size, uint32_t epochs, uint32_t min_steps) {
+  const uint64_t needed = divide_up(min_steps, divide_up(samples, batch_size));
+  return epochs > needed ? epochs : needed;
+}
+
+uint32_t br_replayed(uint32_t fresh, uint32_t batch_size, uint32_t replay_batch_size) {
+  return uint32_t(divide_up(uint64_t(replay_batch_size) * fresh, batch_size));
 }
 
 int br_epoch_order(uint64_t seed, uint64_t experience, uint64_t epoch, uint32_t samples, uint64_t* keys) {

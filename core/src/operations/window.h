@@ -1,8 +1,19 @@
-// A window that slides over a map: the sizes that arguments of every convolution's kernel have, by the same names.
+// A window that slides over a map: its check, and the sizes that arguments of every convolution's kernel have, by the
+// same names.
 #pragma once
 #include "machine/call.h"
+#include "machine/checker.h"
 
 namespace bitreplay {
+
+// Weights (outputs, kernel, kernel, channels) between a map of `channels` and one of `outputs`.
+inline void check_convolution(Checker& c, int weights, int map, int result) {
+  c.square(weights, 1);
+  c.window(map, result);
+  if (!c.ok()) return;
+  c.require(c.size(weights, 3) == c.size(map, 2), "the weights do not match the channels");
+  c.require(c.size(weights, 0) == c.size(result, 2), "the weights do not match the outputs");
+}
 
 // Weights (outputs, kernel, kernel, ...) between a map (height, width, ...) and a result (out_h, out_w, outputs).
 template <class Args>

@@ -29,20 +29,17 @@ SolveMemory memory_of(const br_discriminant& d, void* work) {
   return SolveMemory(d.sums->features, d.sums->classes, d.part_count, allocator);
 }
 
+// Copies a factor, except for its ridges, which lie where they are kept.
 void keep(br_discriminant* d, const br_factor& source) {
-  const size_t features = source.features;
-  int32_t* const rows = const_cast<int32_t*>(d->factor.rows);
-  int32_t *const halves = const_cast<int32_t*>(d->factor.halves), *const centre =
-                                                                      const_cast<int32_t*>(d->factor.centre);
-  memcpy(rows, source.rows, size_t(triangle(int64_t(features))) * sizeof *rows);
-  memcpy(halves, source.halves, features * sizeof *halves);
-  memcpy(centre, source.centre, features * sizeof *centre);
-  int64_t* const ridges = d->factor.ridges;
-  d->factor = source;
-  d->factor.rows = rows;
-  d->factor.halves = halves;
-  d->factor.centre = centre;
-  d->factor.ridges = ridges;
+  const auto copied = [](const int32_t* to, const int32_t* from, int64_t count) {
+    memcpy(const_cast<int32_t*>(to), from, size_t(count) * sizeof *to);
+    return to;
+  };
+  br_factor kept = source;
+  kept.rows = copied(d->factor.rows, source.rows, triangle(source.features));
+  kept.halves = copied(d->factor.halves, source.halves, source.features);
+  kept.centre = copied(d->factor.centre, source.centre, source.features);
+  d->factor = kept;
 }
 
 }  // namespace

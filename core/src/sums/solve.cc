@@ -1,5 +1,4 @@
-// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases; the factor
-// alone.
+// The discriminant of sums: checks, the order of the steps, means about the centre, weights and biases.
 #include "sums/bump_allocator.h"
 #include "sums/possible.h"
 #include "sums/scatter.h"
@@ -93,7 +92,7 @@ int64_t bias(const Solving& s, int64_t c, const int32_t* weights) {
 
 // Everything up to the factor, and the middle of all pictures.
 int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t part_count,
-          const br_shrinkage& shrinkage, void* work, int64_t* ridges, uint32_t* dropped_features) {
+          const br_shrinkage& shrinkage, void* work, int64_t* ridges) {
   const Kernels* kernels = chosen_kernels();
   const int64_t pictures = checked_pictures(sums);
   if (!kernels) return BR_UNKNOWN_ISA;
@@ -108,7 +107,7 @@ int begin(Solving& s, const br_sums* sums, const br_sums_part* parts, uint32_t p
   s.ridges = ridges;
   scatter(s);
   shrink(s, parts, part_count, shrinkage);
-  *dropped_features = factor(s);
+  s.dropped_features = factor(s);
   for (int64_t i = 0; i < s.features; ++i) {
     int64_t sum = 0;
     for (int64_t c = 0; c < sums->classes; ++c) sum += s.class_sum(c, i);
@@ -136,6 +135,7 @@ void find(Solving& s, br_solution* solution) {
   solution->features = s.sums->features;
   solution->classes = s.sums->classes;
   solution->pictures = s.pictures;
+  solution->dropped_features = s.dropped_features;
 }
 
 void fill_factor(const Solving& s, br_factor* factor) {
@@ -145,6 +145,7 @@ void fill_factor(const Solving& s, br_factor* factor) {
   factor->features = s.sums->features;
   factor->pictures = s.pictures;
   factor->point = int32_t(s.point);
+  factor->dropped_features = s.dropped_features;
 }
 
 }  // namespace
@@ -165,17 +166,10 @@ int solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, c
   if (solution && (!solution->weights || !solution->biases)) return BR_BAD_ARGUMENT;
   if (factor && !factor->ridges) return BR_BAD_ARGUMENT;
   Solving s = {};
-  uint32_t dropped_features;
   int64_t* const ridges = factor ? factor->ridges : nullptr;
-  if (const int failed = begin(s, sums, parts, part_count, shrinkage, work, ridges, &dropped_features)) return failed;
-  if (solution) {
-    find(s, solution);
-    solution->dropped_features = dropped_features;
-  }
-  if (factor) {
-    fill_factor(s, factor);
-    factor->dropped_features = dropped_features;
-  }
+  if (const int failed = begin(s, sums, parts, part_count, shrinkage, work, ridges)) return failed;
+  if (solution) find(s, solution);
+  if (factor) fill_factor(s, factor);
   return BR_OK;
 }
 
@@ -202,10 +196,6 @@ uint64_t br_sums_solve_bytes(uint32_t features, uint32_t classes) {
 int br_sums_solve(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work,
                   br_solution* solution) {
   return solution ? solve(sums, parts, part_count, kDefaultShrinkage, work, solution, nullptr) : BR_BAD_ARGUMENT;
-}
-
-int br_sums_factor(const br_sums* sums, const br_sums_part* parts, uint32_t part_count, void* work, br_factor* factor) {
-  return factor ? solve(sums, parts, part_count, kDefaultShrinkage, work, nullptr, factor) : BR_BAD_ARGUMENT;
 }
 
 int br_sums_scores(const br_solution* solution, const int8_t* x, uint64_t pictures, int64_t* scores) {

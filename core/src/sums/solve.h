@@ -27,6 +27,7 @@ struct Solving {
   const SumsKernels* kernels;
   const br_sums* sums;
   int64_t features, pictures, point;
+  uint32_t dropped_features;
   uint8_t* matrix;  // int64[triangle(features)], then int32 from the start: read and written as bytes where both lie
   int64_t* means;   // [features]: of one class about the centre, then what is substituted
   int64_t* rest;    // [features]

@@ -39,8 +39,13 @@ class BitreplayClassifier(ClassifierMixin, BaseEstimator):
     image_shape : tuple of int, optional
         (height, width, 3) of images that come as rows of integers from 0 to 255.
 
-    Attributes ---------- learner_ : Learner The learner; it can be saved. classes_ : ndarray The labels, sorted. After
-    `partial_fit` without `classes` they are those seen so far; more may follow at any time.
+    Attributes
+    ----------
+    learner_ : Learner
+        The learner; it can be saved.
+    classes_ : ndarray
+        The labels, sorted. After `partial_fit` without `classes` they are those seen so far; more may follow at any
+        time.
 
     Examples
     --------

@@ -88,11 +88,7 @@ Augment = Annotated[
 ]
 
 
-def specified(**options: Any) -> dict[str, Any]:
-    """Those that were given on the command line."""
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def settings_in(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The settings among a command's parameters that were given on the command line."""
-    return specified(**{name: value for name, value in parameters.items() if name in Settings.names()})
+    names = Settings.names()
+    return {name: value for name, value in parameters.items() if name in names and value is not None}

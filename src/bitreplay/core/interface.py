@@ -20,7 +20,7 @@ from ctypes import (
 )
 from typing import Any
 
-BR_ABI = 8
+BR_ABI = 9
 BR_SLOT_HEADER = 64
 BR_STATE_HEAD = 48
 BR_SECTION_ROOM = 320
@@ -305,11 +305,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_program_memory": (None, [c_void_p, POINTER(br_memory)]),
     "br_program_max_samples": (c_uint32, [c_void_p]),
     "br_program_parameter_bytes": (c_uint64, [c_void_p]),
-    "br_program_constant_bytes": (c_uint64, [c_void_p]),
     "br_program_arena_bytes": (c_uint64, [c_void_p]),
-    "br_program_packed_weights_bytes": (c_uint64, [c_void_p]),
     "br_program_initial_parameters": (c_void_p, [c_void_p]),
-    "br_program_constants": (c_void_p, [c_void_p]),
     "br_program_tensor": (c_int, [c_void_p, c_char_p, POINTER(br_tensor_info)]),
     "br_program_isa": (c_char_p, [c_void_p]),
     "br_run": (c_int, [c_void_p, c_int, c_void_p, c_void_p, POINTER(br_run_args)]),
@@ -348,8 +345,6 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_discriminant_expect": (c_int, [POINTER(br_discriminant), c_void_p]),
     "br_discriminant_answer": (c_int, [POINTER(br_discriminant), c_void_p, c_uint64, POINTER(br_answers),
         c_void_p]),
-    "br_sums_factor": (c_int, [POINTER(br_sums), POINTER(br_sums_part), c_uint32, c_void_p,
-        POINTER(br_factor)]),
     "br_sums_mahalanobis": (c_int, [POINTER(br_factor), c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "br_sums_mahalanobis_bytes": (c_uint64, [c_uint32]),
     "br_sums_ood": (c_int, [POINTER(br_sums), POINTER(br_solution), POINTER(br_factor), POINTER(br_sums_part),
@@ -402,6 +397,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "br_learner_rollback": (c_int, [c_void_p, POINTER(br_slots)]),
     "br_reservoir_slot": (c_int64, [c_uint64, c_uint32, c_uint64, c_uint32, c_uint32]),
     "br_draw": (c_int, [c_uint64, c_uint64, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "br_epochs": (c_uint64, [c_uint64, c_uint32, c_uint32, c_uint32]),
+    "br_replayed": (c_uint32, [c_uint32, c_uint32, c_uint32]),
     "br_epoch_order": (c_int, [c_uint64, c_uint64, c_uint64, c_uint32, c_void_p]),
     "br_consolidate": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, c_uint32, c_uint32]),
     "br_rate": (c_int, [c_char_p, c_size_t, c_int, c_uint64, c_uint64, c_void_p, c_void_p]),

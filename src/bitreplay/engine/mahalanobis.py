@@ -21,7 +21,6 @@ from bitreplay.engine.arithmetic.fixedpoint import Int64, bit_length, wide
 from bitreplay.engine.discriminant import (
     MEAN_BITS,
     Lambda,
-    Lower,
     Solution,
     factor_of,
     forward_fitting,
@@ -55,29 +54,17 @@ class Factor:
     def n_features(self) -> int:
         return len(self.halves)
 
-    @property
-    def nbytes(self) -> int:
-        return self.rows.nbytes + self.halves.nbytes + self.centre.nbytes
-
 
 def factor_bytes(n_features: int) -> int:
     """What a factor takes."""
     return 4 * (n_features * (n_features + 1) // 2 + 2 * n_features)
 
 
-def factored(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Factor:
-    """The factor of these sums' covariance. ValueError without a picture, or if they cannot be the sums of pictures."""
-    return _kept(sums, parts, factor_of(sums, parts, shrink))
-
-
 def solved(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> tuple[Solution, Factor]:
-    """The discriminant and the factor, which is made once."""
+    """The discriminant, and the factor of the sums' covariance, which is made once. ValueError without a picture, or if
+    they cannot be the sums of pictures."""
     lower = factor_of(sums, parts, shrink)
-    return solve_factored(sums, lower), _kept(sums, parts, lower)
-
-
-def _kept(sums: Sums, parts: Sequence[int], lower: Lower) -> Factor:
-    return Factor(
+    return solve_factored(sums, lower), Factor(
         lower.rows[np.tril_indices(sums.n_features)].astype(np.int32),
         lower.halves.astype(np.int32),
         middle_of(sums).astype(np.int32),

@@ -2,6 +2,8 @@
 
     slots(seed, c, seen, held, room, offered)      the slot of each sample of class c that is offered; -1: dropped
     drawn(seed, draw, stored, count)               places of stored samples: all different if there are that many
+    epochs(samples, batch_size, epochs, min_steps) passes over the samples of an experience
+    replayed(fresh, batch_size, replay_batch_size) how many stored samples join so many new ones
     epoch_order(seed, experience, epoch, samples)  sample numbers in a fresh order
     consolidate(cw, tw, past, present)             the head after an experience, in place
     rate(base, kind, done, steps)                  the learning rate of the step after `done` of `steps`
@@ -52,6 +54,16 @@ def drawn(seed: int, draw: int, stored: int, count: int) -> Int64:
         picked.append(exchanged.get(j, j))
         exchanged[j] = exchanged.get(i, i)
     return np.array(picked, np.int64)
+
+
+def epochs(samples: int, batch_size: int, epochs: int, min_steps: int) -> int:
+    """A small experience gets as many as make `min_steps` steps."""
+    return max(epochs, -(-min_steps // -(-samples // batch_size)))
+
+
+def replayed(fresh: int, batch_size: int, replay_batch_size: int) -> int:
+    """In proportion, also in a short minibatch."""
+    return -(-replay_batch_size * fresh // batch_size)
 
 
 def epoch_order(seed: int, experience: int, epoch: int, samples: int) -> Int64:

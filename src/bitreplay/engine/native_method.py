@@ -36,6 +36,16 @@ def drawn(seed: int, draw: int, stored: int, count: int) -> Int64:
     return picked.astype(np.int64)
 
 
+def epochs(samples: int, batch_size: int, epochs: int, min_steps: int) -> int:
+    core = available()
+    return int((method.epochs if core is None else core.br_epochs)(samples, batch_size, epochs, min_steps))
+
+
+def replayed(fresh: int, batch_size: int, replay_batch_size: int) -> int:
+    core = available()
+    return int((method.replayed if core is None else core.br_replayed)(fresh, batch_size, replay_batch_size))
+
+
 def epoch_order(seed: int, experience: int, epoch: int, samples: int) -> Int64:
     core = available()
     if core is None:

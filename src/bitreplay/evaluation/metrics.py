@@ -100,29 +100,6 @@ def confusion_matrix(predictions: ArrayLike, labels: ArrayLike, class_count: int
     return np.bincount(pairs, minlength=class_count * class_count).reshape(class_count, class_count)
 
 
-def accuracy_per_class(confusion: ArrayLike) -> np.ndarray:
-    """Return the share of right predictions of each class.
-
-    Parameters
-    ----------
-    confusion : array_like (classes, classes)
-        As `confusion_matrix` returns it.
-
-    Returns
-    -------
-    array of float (classes,)
-        nan for a class without samples.
-
-    Examples
-    --------
-    >>> accuracy_per_class([[3, 1], [0, 0]])
-    array([0.75,  nan])
-    """
-    counts = np.asarray(confusion)
-    samples = counts.sum(axis=1)
-    return np.where(samples > 0, counts.diagonal() / np.maximum(samples, 1), np.nan)
-
-
 def experience_table(classes: Sequence[Iterable], per_class: Sequence[Mapping]) -> np.ndarray:
     """Tabulate accuracies: row i column j is the mean accuracy of the classes of experience j after experience i.
 

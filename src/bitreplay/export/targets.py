@@ -18,11 +18,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Core:
-    """`unaligned`: gcc's code for it may read words at any address. `counted`: under qemu, on this instruction set."""
+    """`counted`: under qemu, on this instruction set."""
 
     title: str
     instruction_set: str
-    unaligned: bool
     code: float
     instructions: int
     whole: float
@@ -42,14 +41,14 @@ class Board:
 
 
 CORES = {
-    "cortex-m0plus": Core("Cortex-M0+", "ARMv6-M", False, 1.15, 541_500_000, 15.9),
-    "cortex-m4": Core("Cortex-M4", "ARMv7E-M", True, 1.0, 145_400_000, 7.9),
-    "cortex-m7": Core("Cortex-M7", "ARMv7E-M", True, 1.0, 144_400_000, 7.9),
-    "cortex-m33": Core("Cortex-M33", "ARMv8-M", True, 1.0, 144_700_000, 7.9),
-    "cortex-m55": Core("Cortex-M55", "ARMv8.1-M without MVE", True, 1.01, 141_200_000, 7.6),
-    "rv32imc": Core("RISC-V", "RV32IMC", False, 1.27, 218_300_000, 10.8),
-    "xtensa-lx6": Core("Xtensa LX6", "Xtensa", False, 1.58, 218_300_000, 10.8, counted=False),
-    "xtensa-lx7": Core("Xtensa LX7", "Xtensa", False, 1.58, 218_300_000, 10.8, counted=False),
+    "cortex-m0plus": Core("Cortex-M0+", "ARMv6-M", 1.15, 541_500_000, 15.9),
+    "cortex-m4": Core("Cortex-M4", "ARMv7E-M", 1.0, 145_400_000, 7.9),
+    "cortex-m7": Core("Cortex-M7", "ARMv7E-M", 1.0, 144_400_000, 7.9),
+    "cortex-m33": Core("Cortex-M33", "ARMv8-M", 1.0, 144_700_000, 7.9),
+    "cortex-m55": Core("Cortex-M55", "ARMv8.1-M without MVE", 1.01, 141_200_000, 7.6),
+    "rv32imc": Core("RISC-V", "RV32IMC", 1.27, 218_300_000, 10.8),
+    "xtensa-lx6": Core("Xtensa LX6", "Xtensa", 1.58, 218_300_000, 10.8, counted=False),
+    "xtensa-lx7": Core("Xtensa LX7", "Xtensa", 1.58, 218_300_000, 10.8, counted=False),
 }
 BOARDS = {
     "esp32": Board("ESP32-CAM", "xtensa-lx6", 240_000_000, 4 << 20, 0x2C200, 4 << 20),

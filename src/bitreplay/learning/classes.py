@@ -4,6 +4,9 @@ Text that looks the same is one name: new names are in Unicode's form NFC, of 1 
 wherever names are accepted. States of 0.1 may hold names that are not in NFC, which keep their spelling and are found
 by any; those up to 0.2.0 also names with halves of characters, from folders whose names are not UTF-8, which are found
 by their own spelling, to be renamed or forgotten.
+
+The core has these rules too (learner/names.cc), for callers in C. It sees no objects of Python, and could not say which
+rule a label breaks; sections/reference.py has the limits, for where there is no core.
 """
 
 from __future__ import annotations
@@ -16,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bitreplay.arguments import escaped, short_repr
-
-Name = str | int
-LONGEST = 200
+from bitreplay.sections.reference import MAX_CLASS_NAME, MAX_INTEGER
+from bitreplay.sections.reference import Name as Name
 
 
 class Classes:
@@ -154,9 +156,9 @@ def kept_name(label: object) -> Name:
     plain = label.item() if isinstance(label, np.generic) else label
     if isinstance(plain, bool) or not isinstance(plain, str | int):
         raise ValueError(f"A label must be text or an integer, got {short_repr(label)} ({type(label).__name__}).")
-    if isinstance(plain, str) and not 0 < len(plain) <= LONGEST:
-        raise ValueError(f"A label must have 1 to {LONGEST} characters, got {len(plain)}.")
-    if isinstance(plain, int) and abs(plain) >= 1 << 53:
+    if isinstance(plain, str) and not 0 < len(plain) <= MAX_CLASS_NAME:
+        raise ValueError(f"A label must have 1 to {MAX_CLASS_NAME} characters, got {len(plain)}.")
+    if isinstance(plain, int) and abs(plain) > MAX_INTEGER:
         raise ValueError(f"A label that is an integer must be within 2^53, got {short_repr(plain)}.")
     return plain
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from bitreplay.arguments import as_integer, short_repr
+from bitreplay.engine import native_method
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.program import ProgramError
 from bitreplay.fleet.message import most_bytes
@@ -74,9 +75,9 @@ class Plan:
         """The time to learn new images: each passes the frozen network once, then the steps of all epochs."""
         if not self.step_seconds:
             return pictures * self.picture_seconds
-        steps = -(-pictures // self.settings.batch_size)
-        epochs = max(self.settings.epochs, -(-self.settings.min_steps // steps))
-        return pictures * self.picture_seconds + epochs * steps * self.step_seconds
+        size = self.settings.batch_size
+        epochs = native_method.epochs(pictures, size, self.settings.epochs, self.settings.min_steps)
+        return pictures * self.picture_seconds + epochs * -(-pictures // size) * self.step_seconds
 
     def to_json(self) -> dict[str, Any]:
         return {

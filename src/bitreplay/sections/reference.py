@@ -15,7 +15,7 @@ HEAD = len(BEGIN) + 32
 FLAG, FRACTION, TEXT, NAMES = 7, 8, 9, 10
 WIDTHS = (1, 2, 4, 8, 1, 4, 8, 1, 16, 1, 1)  # by type
 MAX_NAME, MAX_RANK, MAX_LENGTH, MAX_BYTES = 255, 6, (1 << 31) - 1, 1 << 62
-MAX_CLASS_NAME, MAX_CLASS_BYTES, MAX_INTEGER = 200, 800, (1 << 53) - 1
+MAX_CLASS_NAME, MAX_INTEGER = 200, (1 << 53) - 1
 FREE, INTEGER, NAMED = 0, 1, 2
 
 Name: TypeAlias = str | int

@@ -125,8 +125,9 @@ class Gradient(Strategy):
         labels, added = self._indices(names)
         present = self._present(labels)
         self.begin(present)
-        epochs = self._epochs(len(names))
-        steps = epochs * -(-len(names) // self.settings.batch_size)
+        size = self.settings.batch_size
+        epochs = native_method.epochs(len(names), size, self.settings.epochs, self.settings.min_steps)
+        steps = epochs * -(-len(names) // size)
         rate = self._rates(steps)
         minibatches = (chosen for epoch in range(epochs) for chosen in self._minibatches(len(names), epoch))
         for done, chosen in enumerate(minibatches):
@@ -177,13 +178,11 @@ class Gradient(Strategy):
         """Class numbers, and the new names; head and tail grow if they must."""
         old = set(self.classes.known)
         self.classes.add(names)
-        self._resize(room_for(len(self.classes), len(self.head.past)))
-        return self.classes.indices(names), [name for name in self.classes.known if name not in old]
-
-    def _resize(self, room: int) -> None:
+        room = room_for(len(self.classes), len(self.head.past))
         if room != len(self.head.past):
             self.tail = self.tail.resized(room)
             self.head.resize(room)
+        return self.classes.indices(names), [name for name in self.classes.known if name not in old]
 
     def _present(self, indices: NDArray[np.int32]) -> NDArray[np.int64]:
         """The number of distinct samples of each class, new and stored."""
@@ -191,11 +190,6 @@ class Gradient(Strategy):
         for number, count in self.memory.counts().items():
             counts[number] += count
         return counts
-
-    def _epochs(self, samples: int) -> int:
-        """A small experience gets as many epochs as make `min_steps` steps."""
-        steps = -(-samples // self.settings.batch_size)
-        return max(self.settings.epochs, -(-self.settings.min_steps // steps))
 
     def _rates(self, steps: int) -> Callable[[int], Any]:
         """The rate after so many steps: of a tail in floating point a fraction, which the core does not know."""

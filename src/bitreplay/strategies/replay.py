@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bitreplay.engine import native_method
 from bitreplay.engine.bit_widths import Bits
 from bitreplay.engine.compile import compile_backbone, compile_tail
 from bitreplay.learning.rates import feature_power
@@ -36,7 +37,7 @@ class Replay(Gradient):
         """New samples and, once there are any, replayed ones in their proportion, also in a short minibatch."""
         if len(self.memory) == 0:
             return latents, labels
-        count = -(-self.settings.replay_batch_size * len(latents) // self.settings.batch_size)
+        count = native_method.replayed(len(latents), self.settings.batch_size, self.settings.replay_batch_size)
         old_codes, old_labels = self.memory.sample(count)
         return np.concatenate([latents, old_codes]), np.concatenate([labels, old_labels])
 

@@ -150,10 +150,10 @@ def unseen_of(sums: Any, parts: Any, pictures: Any, share: Any, shrinkage: Any =
     """As the oracle: figures, the class in the middle, the strangeness of each picture, the limit for a share."""
     given, x, found = arrays(sums), np.array(pictures, np.int8), []
     own = shrinkage_of(shrinkage) if shrinkage else EXACT
-    solution = shrunk_means(given, discriminant.solve(given, parts, own), own)
-    for factored, measure in ((mahalanobis.factored, mahalanobis.lengths), (steps.factored, steps.lengths)):
-        factor = factored(given, parts, own)
-        if factored is steps.factored:
+    plain, kept = mahalanobis.solved(given, parts, own)
+    solution = shrunk_means(given, plain, own)
+    for factor, measure in ((kept, mahalanobis.lengths), (steps.factored(given, parts, own), steps.lengths)):
+        if measure is steps.lengths:
             got = steps.expected(given, solution, factor, own)
         else:
             got = ood.ood(given, solution, factor, measure, own)

@@ -23,9 +23,9 @@ ARENA_AT, SAMPLES_AT, FIRST_SHAPE_AT = 32, 16, 68
 @pytest.fixture(scope="module")
 def core():
     core = ctypes.CDLL(str(native.LIBRARY))  # without declared types: any pointer may be null
-    for name in ("constants", "initial_parameters", "isa"):
+    for name in ("initial_parameters", "isa"):
         getattr(core, f"br_program_{name}").restype = c_void_p
-    for name in ("parameter_bytes", "constant_bytes", "arena_bytes", "packed_weights_bytes"):
+    for name in ("parameter_bytes", "arena_bytes"):
         getattr(core, f"br_program_{name}").restype = ctypes.c_uint64
     return core
 
@@ -43,9 +43,9 @@ def test_nothing_in_place_of_a_program_is_refused(core):
     assert core.br_program_plan(None, c_size_t(64), 1, byref(memory), None, c_size_t(256)) == BAD_ARGUMENT
     assert memory.arena == 0
     assert core.br_program_open(None, c_size_t(0), None, None, c_size_t(0)) == BAD_ARGUMENT
-    for name in ("max_samples", "parameter_bytes", "constant_bytes", "arena_bytes", "packed_weights_bytes", "workers"):
+    for name in ("max_samples", "parameter_bytes", "arena_bytes", "workers"):
         assert getattr(core, f"br_program_{name}")(None) == 0, name
-    for name in ("constants", "initial_parameters", "isa"):
+    for name in ("initial_parameters", "isa"):
         assert getattr(core, f"br_program_{name}")(None) is None, name
     memory.arena = 1
     core.br_program_memory(None, byref(memory))

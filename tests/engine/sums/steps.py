@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bitreplay.core.interface import br_factor, br_ood, br_shrinkage, br_solution, br_sums_part
+from bitreplay.core.interface import br_discriminant, br_factor, br_ood, br_shrinkage, br_solution, br_sums_part
 from bitreplay.engine.aligned import aligned_zeros
 from bitreplay.engine.arithmetic.fixedpoint import Int64
 from bitreplay.engine.discriminant import Lambda, Solution, checked_parts
@@ -34,7 +34,12 @@ def native_core() -> ctypes.CDLL:
 def solve(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Solution:
     """The discriminant of these sums. ValueError without a picture, or if they cannot be the sums of pictures."""
     core = native_core()
-    return _Solver(core, "br_sums_solve", "solution", sums, parts, shrink).solved()
+    given = _parts(parts, checked_parts(sums, parts, shrink))
+    weights, biases = np.zeros((sums.classes, sums.n_features), np.int32), np.zeros(sums.classes, np.int64)
+    solution = br_solution(weights.ctypes.data, biases.ctypes.data)
+    work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
+    done(core.br_sums_solve(info_of(sums), given, len(given), work.ctypes.data, ctypes.byref(solution)))
+    return Solution(weights, biases, int(solution.exponent), int(solution.pictures), int(solution.dropped_features))
 
 
 def scores(solution: Solution, x: NDArray[np.int8]) -> Int64:
@@ -57,44 +62,21 @@ def answers(solution: Solution, x: NDArray[np.int8]) -> Int64:
 
 
 def factored(sums: Sums, parts: Sequence[int], shrink: Lambda = EXACT) -> Factor:
-    """The factor of these sums' covariance, for `lengths`. ValueError as for `solve`."""
+    """The factor of these sums' covariance, for `lengths`, as a discriminant keeps it. ValueError as for `solve`."""
     core = native_core()
-    return _Solver(core, "br_sums_factor", "factor", sums, parts, shrink).factored()
-
-
-class _Solver:
-    """What a function of the core made of sums: a solution, a factor, or both."""
-
-    def __init__(
-        self, core: ctypes.CDLL, function: str, outputs: str, sums: Sums, parts: Sequence[int], shrink: Lambda
-    ) -> None:  # fmt: skip
-        self._sums, self._parts = sums, tuple(parts)
-        self._given = _parts(parts, checked_parts(sums, parts, shrink))
-        self._weights = np.zeros((sums.classes, sums.n_features), np.int32)
-        self._biases, self._ridges = np.zeros(sums.classes, np.int64), np.zeros(len(parts), np.int64)
-        self._work = aligned_zeros(core.br_sums_solve_bytes(sums.n_features, sums.classes))
-        self.solution = br_solution(self._weights.ctypes.data, self._biases.ctypes.data)
-        self.factor = br_factor(ridges=self._ridges.ctypes.data)
-        results = [ctypes.byref(getattr(self, name)) for name in outputs.split()]
-        inputs = (info_of(sums), self._given, len(self._given), self._work.ctypes.data)
-        done(getattr(core, function)(*inputs, *results))
-
-    def solved(self) -> Solution:
-        info = self.solution
-        return Solution(self._weights, self._biases, int(info.exponent), int(info.pictures), int(info.dropped_features))
-
-    def factored(self) -> Factor:
-        info, d = self.factor, self._sums.n_features
-        rows, halves, centre = (
-            self._copied(place, count)
-            for place, count in ((info.rows, d * (d + 1) // 2), (info.halves, d), (info.centre, d))
-        )
-        more = (int(info.point), int(info.pictures), int(info.dropped_features))
-        return Factor(rows, halves, centre, self._parts, tuple(self._ridges.tolist()), *more)
-
-    def _copied(self, address: int, count: int) -> NDArray[np.int32]:
-        start = address - self._work.ctypes.data
-        return self._work[start : start + 4 * count].view(np.int32).copy()
+    info, given = info_of(sums), _parts(parts, checked_parts(sums, parts, shrink))
+    rule = br_discriminant(ctypes.addressof(info), ctypes.addressof(given), len(given), keeps_factor=1)
+    size = sums.n_features, sums.classes
+    memory = aligned_zeros(core.br_discriminant_place(rule, *size, None))
+    core.br_discriminant_place(rule, *size, memory.ctypes.data)
+    work = aligned_zeros(core.br_discriminant_work_bytes(*size, len(given)))
+    done(core.br_discriminant_solve(rule, work.ctypes.data))
+    kept, d = rule.factor, sums.n_features
+    places = ((kept.rows, d * (d + 1) // 2), (kept.halves, d), (kept.centre, d))
+    rows, halves, centre = (np.frombuffer(memory, np.int32, n, at - memory.ctypes.data).copy() for at, n in places)
+    ridges = np.frombuffer(memory, np.int64, len(parts), kept.ridges - memory.ctypes.data).tolist()
+    more = (int(kept.point), int(kept.pictures), int(kept.dropped_features))
+    return Factor(rows, halves, centre, tuple(parts), tuple(ridges), *more)
 
 
 def lengths(factor: Factor, y: NDArray[np.int16]) -> tuple[Int64, Int64]:

@@ -18,9 +18,9 @@ from bitreplay.engine.native import NativeMachine  # noqa: E402
 from bitreplay.engine.operations import Run  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
 from bitreplay.torch.convert.larq_weights import convert_larq, load_larq, named_layers  # noqa: E402
-from bitreplay.torch.models import replay_layer_tensors  # noqa: E402
 from bitreplay.torch.models.larq_resnets import BinaryResNetE18  # noqa: E402
 from bitreplay.torch.twin.float_tail import FloatTail  # noqa: E402
+from tests.torch.replay_layers import replay_layer_tensors  # noqa: E402
 
 SIDE = 64
 MODELS = {"birealnet": ("larq_bireal18", [4, 8, 16, 32]), "resnet_e18": ("larq_resnet_e18", [4, 8, 12, 16])}

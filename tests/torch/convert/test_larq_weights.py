@@ -20,8 +20,8 @@ from bitreplay.engine.reference import ReferenceMachine  # noqa: E402
 from bitreplay.torch.arrays import scale_pixels  # noqa: E402
 from bitreplay.torch.convert.fold_normalisation import fold_normalisation  # noqa: E402
 from bitreplay.torch.convert.larq_weights import DEVIATION, MEAN, convert_larq, load_larq  # noqa: E402
-from bitreplay.torch.models import replay_layer_tensors  # noqa: E402
 from bitreplay.torch.weights import class_names, load_weights, save_weights  # noqa: E402
+from tests.torch.replay_layers import replay_layer_tensors  # noqa: E402
 
 LARQ = np.load(Path(__file__).parent / "larq_quicknet.npz", allow_pickle=False)
 KEYS = [key.split("/", 2)[1:] for key in LARQ.files if key.startswith("weights/")]

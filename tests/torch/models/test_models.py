@@ -4,9 +4,10 @@ import pytest
 import torch
 from torch import nn
 
-from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers, replay_layer_tensors
+from bitreplay.torch.models import MODELS, TEACHERS, binarize, build, layers
 from bitreplay.torch.models.binarize import BinaryConv2d
 from bitreplay.torch.models.layers import Blur, trace
+from tests.torch.replay_layers import replay_layer_tensors
 
 SMALL = {
     "bireal18": (8, 8, 16, 16),

@@ -30,23 +30,20 @@ int learner_encode(ExactLearner* l, const br_picture* picture, int8_t* x) {
   return BR_OK;
 }
 
-int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer) {
+int check_answer(ExactLearner* l, const br_answer* answer) {
   constexpr uint32_t largest_share = 1 << 16;
-  if (!x || !answer || answer->share > largest_share) return BR_BAD_ARGUMENT;
-  if (const int failed = learner_ready(l)) return failed;
+  return !answer || answer->share > largest_share ? BR_BAD_ARGUMENT : learner_ready(l);
+}
+
+int learner_predict_encoded(ExactLearner* l, const int8_t* x, br_answer* answer) {
+  if (!x) return BR_BAD_ARGUMENT;
+  if (const int failed = check_answer(l, answer)) return failed;
   const br_discriminant& d = l->discriminant;
   answer->unknown = 0;
   const br_answers wanted = {&answer->label, answer->scores, answer->probabilities,
                              answer->share ? &answer->unknown : nullptr, answer->share};
   const bool factors = !d.keeps_factor && (answer->share || (answer->probabilities && !d.is_expected));
   return br_discriminant_answer(&l->discriminant, x, 1, &wanted, factors ? l->use_work() : l->answer_memory);
-}
-
-int learner_predict(ExactLearner* l, const br_picture* picture, br_answer* answer) {
-  if (!answer) return BR_BAD_ARGUMENT;
-  if (const int failed = learner_ready(l)) return failed;
-  if (const int failed = learner_encode(l, picture, l->x)) return failed;
-  return learner_predict_encoded(l, l->x, answer);
 }
 
 }  // namespace bitreplay

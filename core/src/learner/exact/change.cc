@@ -67,6 +67,8 @@ bool take_class_out(ExactLearner* l, uint32_t row) {
 
 }  // namespace
 
+int check_idle(const ExactLearner* l) { return l->learning ? BR_BAD_ORDER : BR_OK; }
+
 int learner_begin(ExactLearner* l) {
   if (l->learning) return BR_BAD_ORDER;
   if (max_of(l->known.experiences, l->known.forgotten) >= kMaxCounted / 2)
@@ -99,8 +101,8 @@ int learner_add_encoded(ExactLearner* l, const int8_t* x, const br_name* name) {
 int learner_add(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!is_new_name(name)) return BR_BAD_ARGUMENT;
   if (!l->learning) return BR_BAD_ORDER;
-  if (const int failed = learner_encode(l, picture, l->x)) return failed;
-  return learner_add_encoded(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->encoded)) return failed;
+  return learner_add_encoded(l, l->encoded, name);
 }
 
 int learner_end(ExactLearner* l) {
@@ -146,8 +148,8 @@ int learner_unlearn_encoded(ExactLearner* l, const int8_t* x, const br_name* nam
 
 int learner_unlearn(ExactLearner* l, const br_picture* picture, const br_name* name) {
   if (!is_name(name)) return BR_BAD_ARGUMENT;
-  if (const int failed = learner_encode(l, picture, l->x)) return failed;
-  return learner_unlearn_encoded(l, l->x, name);
+  if (const int failed = learner_encode(l, picture, l->encoded)) return failed;
+  return learner_unlearn_encoded(l, l->encoded, name);
 }
 
 // The class's count and sum go, and its products where they are kept, else s s^T / n, rounded:
@@ -204,10 +206,11 @@ int learner_rename(ExactLearner* l, const br_name* from, const br_name* to) {
 uint32_t learner_classes(const ExactLearner* l) { return l->sums.classes; }
 int64_t learner_pictures(const ExactLearner* l) { return pictures_of(*l); }
 
-int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures) {
+int learner_class(const ExactLearner* l, uint32_t label, br_name* name, int64_t* pictures, int64_t* stored) {
   if (label >= l->sums.classes) return BR_BAD_ARGUMENT;
   if (name) *name = l->known.names.at(label);
   if (pictures) *pictures = l->sums.counts[label];
+  if (stored) *stored = 0;
   return BR_OK;
 }
 

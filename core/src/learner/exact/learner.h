@@ -15,7 +15,6 @@
 #include "learner/exact/digests.h"
 #include "learner/exact/functions.h"
 #include "learner/exact/lineage.h"
-#include "learner/model.h"
 #include "learner/names.h"
 #include "learner/state/sha256.h"
 #include "sums/bump_allocator.h"
@@ -33,9 +32,6 @@ struct Known {
 };
 
 struct ExactLearner : br_learner {
-  Model model;
-  br_learner_options options;
-
   // the network
   br_program* program;
   uint8_t* parameters;
@@ -48,8 +44,6 @@ struct ExactLearner : br_learner {
   br_sums sums;
   bool keeps_digests, keeps_class_products;
   Digests digests;  // values are null without them
-  char* settings;   // [options.settings_bytes]
-  size_t settings_size;
 
   // an experience
   bool learning;
@@ -61,7 +55,7 @@ struct ExactLearner : br_learner {
   bool ready;
   br_discriminant discriminant;
   uint8_t* answer_memory;  // as much as answers need that leave the arena alone
-  int8_t* x;               // [features] of one image
+  int8_t* encoded;         // [features] of one image
 
   // shared, one use at a time
   uint8_t* work;

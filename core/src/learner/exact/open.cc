@@ -87,7 +87,7 @@ void place_answers(ExactLearner* l, BumpAllocator& allocator) {
   br_discriminant_place(&d, l->features, o.classes, memory);
   const uint64_t bytes = o.factor ? br_discriminant_answer_bytes(l->features, o.classes) : 8 * uint64_t(o.classes);
   l->answer_memory = allocator.next<uint8_t>(size_t(bytes));
-  l->x = allocator.next<int8_t>(l->features);
+  l->encoded = allocator.next<int8_t>(l->features);
 }
 
 size_t largest(size_t a, size_t b) { return a > b ? a : b; }
@@ -135,19 +135,11 @@ int lay_out(ExactLearner* l, const void* model, size_t size, const br_learner_op
   return at.check_size(allocator);
 }
 
-int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
-                 ExactLearner** learner) {
-  ExactLearner l = {};
-  if (const int code = lay_out(&l, model, size, options, at)) return code;
-  ExactLearner* const own = reinterpret_cast<ExactLearner*>(at.memory);
-  memcpy(own, &l, sizeof l);
-  if (const uint64_t bytes = br_program_parameter_bytes(own->program))
-    memcpy(own->parameters, br_program_initial_parameters(own->program), size_t(bytes));
-  own->sums.features = own->features;
-  own->discriminant.sums = &own->sums;
-  own->discriminant.parts = own->parts;
-  clear(own);
-  *learner = own;
+int set_up(ExactLearner* l) {
+  copy_parameters(l->program, l->parameters);
+  l->sums.features = l->features;
+  l->discriminant.sums = &l->sums;
+  l->discriminant.parts = l->parts;
   return BR_OK;
 }
 

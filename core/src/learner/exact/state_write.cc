@@ -1,4 +1,4 @@
-// The hash of a state, and its file.
+// The sections of a state.
 #include "learner/exact/state_check.h"
 
 namespace bitreplay {
@@ -13,6 +13,8 @@ const void* content_of(const ExactLearner& l, int array) {
     default: return l.sums.counts;
   }
 }
+
+}  // namespace
 
 void put_learned(SectionOutput out, const ExactLearner& l) {
   br_name name;
@@ -32,24 +34,6 @@ void put_state(SectionOutput out, const ExactLearner& l) {
   out.put(section_of("notes/", "lineage.since", BR_SECTION_UINT64, 1, lineage.own_count()), lineage.own());
   out.sections({l.settings, l.settings_size});
   out.sections(l.model.versions);
-}
-
-}  // namespace
-
-int learner_hash(ExactLearner* l, char hash[65]) {
-  if (!hash) return BR_BAD_ARGUMENT;
-  hash_of([&](SectionOutput out) { put_learned(out, *l); }, hash);
-  return BR_OK;
-}
-
-size_t learner_state_bytes(ExactLearner* l) {
-  return file_bytes([&](SectionOutput out) { put_state(out, *l); });
-}
-
-int learner_write(ExactLearner* l, br_write* write, void* context) {
-  if (!write) return BR_BAD_ARGUMENT;
-  if (l->learning) return BR_BAD_ORDER;
-  return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
 
 }  // namespace bitreplay

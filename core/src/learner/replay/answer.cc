@@ -20,6 +20,8 @@ int clean_backbone(ReplayLearner* l) {
 
 }  // namespace
 
+int learner_ready(const ReplayLearner* l) { return learner_classes(l) ? BR_OK : BR_NOTHING_LEARNED; }
+
 int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code) {
   if (!is_open(l) || !code || !is_picture(picture)) return BR_BAD_ARGUMENT;
   if (const int failed = clean_backbone(l)) return failed;
@@ -31,11 +33,16 @@ int learner_encode(ReplayLearner* l, const br_picture* picture, uint64_t* code) 
   return BR_OK;
 }
 
+int check_answer(const ReplayLearner* l, const br_answer* answer) {
+  if (!answer || answer->share) return BR_BAD_ARGUMENT;
+  if (const int failed = check_idle(l)) return failed;
+  return learner_ready(l);
+}
+
 int learner_predict_encoded(ReplayLearner* l, const uint64_t* code, br_answer* answer) {
-  if (!is_open(l) || !code || !answer || answer->share) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (!code) return BR_BAD_ARGUMENT;
+  if (const int failed = check_answer(l, answer)) return failed;
   const uint32_t classes = learner_classes(l);
-  if (!classes) return BR_NOTHING_LEARNED;
   if (!l->tail_is_clean || !l->tail_is_prepared)
     if (const int failed = prepare_tail(l)) return failed;
   if (l->backbone_arena == l->work) l->backbone_is_clean = false;
@@ -54,14 +61,6 @@ int learner_predict_encoded(ReplayLearner* l, const uint64_t* code, br_answer* a
     softmax(
         classes, [&](uint32_t c) { return scores[answer->label] - scores[c]; }, answer->probabilities);
   return BR_OK;
-}
-
-int learner_predict(ReplayLearner* l, const br_picture* picture, br_answer* answer) {
-  if (!is_open(l) || !answer || answer->share) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  if (!learner_classes(l)) return BR_NOTHING_LEARNED;
-  if (const int failed = learner_encode(l, picture, l->code)) return failed;
-  return learner_predict_encoded(l, l->code, answer);
 }
 
 }  // namespace bitreplay

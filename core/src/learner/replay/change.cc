@@ -13,11 +13,14 @@ int known_number(const ReplayLearner& l, const br_name* name, uint32_t* number) 
 
 }  // namespace
 
+int check_idle(const ReplayLearner* l) {
+  return !is_open(l) ? BR_BAD_ARGUMENT : l->phase != Phase::idle ? BR_BAD_ORDER : BR_OK;
+}
+
 bool can_answer(const ReplayLearner& l, uint32_t number) { return l.names.has(number) && l.past[number] > 0; }
 
 int learner_forget(ReplayLearner* l, const br_name* name) {
-  if (!is_open(l)) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (const int failed = check_idle(l)) return failed;
   uint32_t number;
   if (const int failed = known_number(*l, name, &number)) return failed;
   const size_t columns = l->at.columns;
@@ -33,16 +36,15 @@ int learner_forget(ReplayLearner* l, const br_name* name) {
 }
 
 int learner_forget_sample(ReplayLearner* l, int64_t sample) {
-  if (!is_open(l)) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (const int failed = check_idle(l)) return failed;
   const bool stored = drop_sample(l, sample);
   if (stored || (sample >= 0 && sample < l->store.offered)) l->past_is_gone = true;
   return stored ? BR_OK : BR_NEVER_LEARNED;
 }
 
 int learner_rename(ReplayLearner* l, const br_name* from, const br_name* to) {
-  if (!is_open(l) || !is_new_name(to)) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (!is_new_name(to)) return BR_BAD_ARGUMENT;
+  if (const int failed = check_idle(l)) return failed;
   uint32_t number, other;
   if (const int failed = known_number(*l, from, &number)) return failed;
   if (l->names.find(*to, &other)) return other == number ? BR_OK : BR_NAME_TAKEN;

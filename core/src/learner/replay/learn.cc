@@ -11,7 +11,8 @@
 namespace bitreplay {
 namespace {
 
-uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
+// The steps of an epoch.
+uint64_t pieces_of(const ReplayLearner& l) { return (l.fresh_count - 1) / l.method.batch_size + 1; }
 
 br_run_args args_of(const ReplayLearner& l, int64_t samples) {
   return {.seed = l.method.seed, .step = uint64_t(l.steps), .samples = samples, .rate_mantissa = 0, .rate_shift = 0};
@@ -64,9 +65,8 @@ int start(ReplayLearner* l) {
   for (uint32_t i = 0; i < l->fresh_count; ++i) ++l->present[l->labels[i]];
   for (uint32_t k = 0; k < l->store.count; ++k) l->present[l->store.classes[k]] += l->store.sizes[k];
   begin_head(l);
-  const uint64_t pieces = divide_up(l->fresh_count, l->method.batch_size),
-                 min_epochs = divide_up(l->method.min_steps, pieces);
-  l->all_steps = pieces * (l->method.epochs > min_epochs ? l->method.epochs : min_epochs);
+  const Method& m = l->method;
+  l->all_steps = pieces_of(*l) * br_epochs(l->fresh_count, m.batch_size, m.epochs, m.min_steps);
   l->done = 0;
   l->phase = Phase::stepping;
   return prepare_tail(l);
@@ -75,7 +75,7 @@ int start(ReplayLearner* l) {
 // Latents and labels of the next minibatch, in the arena.
 uint32_t fill(ReplayLearner* l) {
   const Method& m = l->method;
-  const uint64_t pieces = divide_up(l->fresh_count, m.batch_size), epoch = l->done / pieces, piece = l->done % pieces;
+  const uint64_t pieces = pieces_of(*l), epoch = l->done / pieces, piece = l->done % pieces;
   if (!piece) br_epoch_order(m.seed, uint64_t(l->experiences), epoch, l->fresh_count, l->order);
   uint64_t* codes = reinterpret_cast<uint64_t*>(l->work + l->at.codes_at);
   int32_t* labels = reinterpret_cast<int32_t*>(l->work + l->at.labels_at);
@@ -91,7 +91,7 @@ uint32_t fill(ReplayLearner* l) {
     put(l->fresh + size_t(sample) * l->words, l->labels[sample]);
   }
   if (!l->store.stored) return fresh;
-  const uint32_t replayed = uint32_t(divide_up(uint64_t(m.replay_batch_size) * fresh, m.batch_size));
+  const uint32_t replayed = br_replayed(fresh, m.batch_size, m.replay_batch_size);
   br_draw(m.seed, uint64_t(l->store.draws++), l->store.stored, replayed, l->exchanged, l->picked);
   for (uint32_t i = 0; i < replayed; ++i)
     put(l->store.codes + size_t(l->picked[i]) * l->words, label_of(*l, l->picked[i]));
@@ -133,8 +133,7 @@ void activate(ReplayLearner* l) {
 }
 
 int learner_begin(ReplayLearner* l) {
-  if (!is_open(l)) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
+  if (const int failed = check_idle(l)) return failed;
   if (!can_count(*l)) return BR_FULL;
   l->phase = Phase::adding;
   l->fresh_count = 0;

@@ -12,7 +12,6 @@
 //     state_write.cc   hash and bytes of a state
 //     state_read.cc    parses and checks a state file, and replaces what was learned by it
 #pragma once
-#include "learner/model.h"
 #include "learner/replay/class_numbers.h"
 #include "learner/replay/functions.h"
 #include "learner/replay/method.h"
@@ -46,9 +45,7 @@ struct Store {
 };
 
 struct ReplayLearner : br_learner {
-  Model model;
   Method method;
-  br_learner_options options;
 
   // the networks
   br_program *backbone, *tail;
@@ -65,8 +62,6 @@ struct ReplayLearner : br_learner {
   int64_t* past;          // [room]
   Store store;
   int64_t experiences, steps;
-  char* settings;  // [options.settings_bytes]
-  size_t settings_size;
 
   // an experience
   Phase phase;
@@ -79,8 +74,8 @@ struct ReplayLearner : br_learner {
   uint32_t* exchanged;  // [2 replay_batch_size]
   uint32_t fresh_count;
   uint64_t done, all_steps;
-  int64_t* logits;  // [options.classes] scores of an answer
-  uint64_t* code;   // [words] of an image to be classified
+  int64_t* logits;    // [options.classes] scores of an answer
+  uint64_t* encoded;  // [words] of an image to be classified
 
   // shared, one use at a time
   uint8_t *work, *backbone_arena;

@@ -89,7 +89,7 @@ void place_experience(ReplayLearner* l, BumpAllocator& allocator) {
   l->picked = allocator.next<uint32_t>(l->method.replay_batch_size);
   l->exchanged = allocator.next<uint32_t>(2 * size_t(l->method.replay_batch_size));
   l->logits = allocator.next<int64_t>(o.classes);
-  l->code = allocator.next<uint64_t>(l->words);
+  l->encoded = allocator.next<uint64_t>(l->words);
 }
 
 // Everything behind the networks' tables.
@@ -145,7 +145,7 @@ int open_tail(ReplayLearner* l, uint32_t room) {
   l->tail_is_clean = l->tail_is_prepared = false;
   if (code) return code;
   describe_tail(l, room);
-  memcpy(l->parameters, br_program_initial_parameters(l->tail), size_t(br_program_parameter_bytes(l->tail)));
+  copy_parameters(l->tail, l->parameters);
   return BR_OK;
 }
 
@@ -210,18 +210,10 @@ int lay_out(ReplayLearner* l, const void* model, size_t size, const br_learner_o
   return at.check_size(allocator);
 }
 
-int learner_open(const void* model, size_t size, const br_learner_options* options, const Opening& at,
-                 ReplayLearner** learner) {
-  ReplayLearner l = {};
-  if (const int code = lay_out(&l, model, size, options, at)) return code;
-  ReplayLearner* const own = reinterpret_cast<ReplayLearner*>(at.memory);
-  memcpy(own, &l, sizeof l);
-  if (const uint64_t bytes = br_program_parameter_bytes(own->backbone))
-    memcpy(own->backbone_parameters, br_program_initial_parameters(own->backbone), size_t(bytes));
-  if (const int code = open_tail(own, kFirstRoom)) return code;
-  list_tensors(own);
-  clear(own);
-  *learner = own;
+int set_up(ReplayLearner* l) {
+  copy_parameters(l->backbone, l->backbone_parameters);
+  if (const int code = open_tail(l, kFirstRoom)) return code;
+  list_tensors(l);
   return BR_OK;
 }
 

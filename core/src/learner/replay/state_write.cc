@@ -1,8 +1,7 @@
-// The hash of a replay state, and its file.
+// The sections of a replay state.
 #include "learner/replay/state_arrays.h"
 
 namespace bitreplay {
-namespace {
 
 void put_learned(SectionOutput out, const ReplayLearner& l) {
   br_name name;
@@ -25,25 +24,6 @@ void put_state(SectionOutput out, const ReplayLearner& l) {
   out.sections(l.model.model);
   out.sections({l.settings, l.settings_size});
   out.sections(l.model.versions);
-}
-
-}  // namespace
-
-int learner_hash(ReplayLearner* l, char hash[65]) {
-  if (!is_open(l) || !hash) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  hash_of([&](SectionOutput out) { put_learned(out, *l); }, hash);
-  return BR_OK;
-}
-
-size_t learner_state_bytes(ReplayLearner* l) {
-  return is_open(l) ? file_bytes([&](SectionOutput out) { put_state(out, *l); }) : 0;
-}
-
-int learner_write(ReplayLearner* l, br_write* write, void* context) {
-  if (!is_open(l) || !write) return BR_BAD_ARGUMENT;
-  if (l->phase != Phase::idle) return BR_BAD_ORDER;
-  return write_file(write, context, [&](SectionOutput out) { put_state(out, *l); });
 }
 
 }  // namespace bitreplay

@@ -7,19 +7,6 @@
 #include "operations/window.h"
 
 namespace bitreplay {
-namespace {
-
-// Weights (outputs, kernel, kernel, channels) between a map of `channels` and one of `outputs`.
-void check_geometry(Checker& c, int weights, int map, int result) {
-  c.square(weights, 1);
-  c.window(map, result);
-  if (!c.ok()) return;
-  c.require(c.size(weights, 3) == c.size(map, 2), "the weights do not match the channels");
-  c.require(c.size(weights, 0) == c.size(result, 2), "the weights do not match the outputs");
-}
-
-}  // namespace
-
 namespace conv_operand {
 
 enum { WEIGHTS, OPERAND, EXPONENTS };
@@ -60,7 +47,7 @@ void check(Checker& c) {
   c.per_sample(X, kStored, 3);
   c.whole(W, kStored, 4);
   c.per_sample(SUMS, type_bit(BR_INT32), 3);
-  check_geometry(c, W, X, SUMS);
+  check_convolution(c, W, X, SUMS);
   if (c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(W, 0));
   c.value(X_ZERO);
   c.shift(DOWN);
@@ -114,7 +101,7 @@ enum { STRIDE, PAD, ROOM, DOWN, BITS };
 void check(Checker& c) {
   c.input_grad();
   c.whole(W, kStored, 4);
-  check_geometry(c, W, GX, G);
+  check_convolution(c, W, GX, G);
   if (c.has(EXPONENTS) && c.ok()) c.vector(EXPONENTS, BR_INT32, c.size(W, 0));
   c.range(ROOM, 0, 62);
   c.shift(DOWN);
@@ -168,7 +155,7 @@ void check(Checker& c) {
   c.per_sample(G, kStored, 3);
   c.exponents(E);
   c.per_sample(X, kStored, 3);
-  check_geometry(c, WEIGHTS, X, G);
+  check_convolution(c, WEIGHTS, X, G);
   c.value(X_ZERO);
   c.range(BOUND, 0, 4096);
   c.multiplier();

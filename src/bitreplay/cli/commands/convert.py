@@ -53,12 +53,7 @@ def convert(
     from bitreplay.torch.weights import class_names as known_names
     from bitreplay.torch.weights import load_weights
 
-    if images < 1:
-        raise ValueError(f"--images is {images}; expected at least 1.")
-    if size is not None and not 8 <= size <= LARGEST_SIZE:
-        raise ValueError(f"--size is {size}; expected a number from 8 to {LARGEST_SIZE}.")
-    if out.is_dir():
-        raise ValueError(f"{out} is a folder; expected a file to write.")
+    _check(images, size, out)
     names = _names_in(class_names) if class_names is not None else []
     module, note = _load_larq(weights, size) if larq else load_weights(weights)
     if not head:
@@ -81,17 +76,30 @@ def convert(
         from bitreplay.torch.convert.fold_normalisation import fold_normalisation
 
         graph = fold_normalisation(graph)
-    training = {key: value for key, value in note.items() if key != "parts"}
-    about = {"name": out.stem.partition("@")[0], "conversion": how, "training": training}
-    about["licence"] = licence or note.get("licence") or UNKNOWN_LICENCE
-    digest = modelfile.save(graph, out, about)
     replay_layers = sorted(graph.replay_layers)
+    digest = modelfile.save(graph, out, _about(out, note, how, licence))
     row = {"file": str(out), "digest": digest, "bytes": out.stat().st_size, "replay_layers": replay_layers}
     if json:
         show.as_json(row)
     else:
         cells = row | {"replay_layers": ", ".join(replay_layers)}
         show.say(show.table("converted", ("", ""), [(key, str(value)) for key, value in cells.items()]))
+
+
+def _check(images: int, size: int | None, out: Path) -> None:
+    if images < 1:
+        raise ValueError(f"--images is {images}; expected at least 1.")
+    if size is not None and not 8 <= size <= LARGEST_SIZE:
+        raise ValueError(f"--size is {size}; expected a number from 8 to {LARGEST_SIZE}.")
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder; expected a file to write.")
+
+
+def _about(out: Path, note: dict[str, Any], how: dict[str, Any], licence: str | None) -> dict[str, Any]:
+    """What the model file says of its network."""
+    training = {key: value for key, value in note.items() if key != "parts"}
+    licence = licence or note.get("licence") or UNKNOWN_LICENCE
+    return {"name": out.stem.partition("@")[0], "conversion": how, "training": training, "licence": licence}
 
 
 def _sizes(text: str | None, side: int) -> list[int]:

@@ -58,19 +58,11 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write a model for the learner in C: as one file and as a C array, with its sizes and an example main.c."""
-    specified = options.specified(
-        strategy=strategy,
-        size=size,
-        feature_layers=feature_layers,
-        n_components=n_components,
-        bits=bits,
-        memory_per_class=memory_per_class,
-        batch_size=batch_size,
-        replay_batch_size=replay_batch_size,
+    given = {"digests": digests or None, "exact_forget": exact_forget or None, "unknown": unknown or None}
+    specified = options.settings_in(locals() | given)
+    learner = _of_state(Path(model), specified, classes) or Learner.from_pretrained(
+        model, **({"strategy": DEFAULT_STRATEGY} | specified)
     )
-    flags = {"digests": digests, "exact_forget": exact_forget, "unknown": unknown}
-    specified |= {name: value for name, value in flags.items() if value}
-    learner = _of_state(Path(model), specified, classes) or _of_model(model, specified)
     try:
         if package is None:
             summary = write_folder(learner, out, classes, target, samples)
@@ -80,23 +72,23 @@ def export(
         raise ValueError(f"{out} cannot be written: {error.strerror}.") from None
     if json:
         show.as_json({"out": str(out), **summary})
-        return
+    else:
+        show.say(_sentences(out, summary, classes, target, package))
+
+
+def _sentences(out: Path, summary: dict[str, Any], classes: int, target: str, package: str | None) -> str:
     sizes, side = dict(summary["bytes"]), summary["size"]
     flash, ram = sizes.pop("model"), sizes.pop("learner")
     parts = ", ".join(f"{name} {size}" for name, size in sizes.items())
+    written = (
+        f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
+        f"{classes} classes ({parts})."
+    )
+    if package is not None:
+        return f"{written} It is a package for {package}; docs/boards.md says how to use it."
     pages = {"linux": "docs/c.md", "wasm": "docs/page.md"} | dict.fromkeys(BOARDS, "docs/boards.md")
     page = pages.get(target, "docs/microcontrollers.md")
-    built = f"main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."
-    if package is not None:
-        built = f"It is a package for {package}; docs/boards.md says how to use it."
-    show.say(
-        f"{out} has {summary['model']} at {side}x{side} for {target}: {flash} bytes of model, {ram} bytes of RAM for "
-        f"{classes} classes ({parts}). {built}"
-    )
-
-
-def _of_model(model: str, specified: dict[str, Any]) -> Learner:
-    return Learner.from_pretrained(model, **({"strategy": DEFAULT_STRATEGY} | specified))
+    return f"{written} main.c prints {summary['main_prints'][:16]}..., {page} says how to build it."
 
 
 def _of_state(path: Path, specified: dict[str, Any], classes: int) -> Learner | None:

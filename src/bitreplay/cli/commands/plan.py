@@ -52,16 +52,7 @@ def plan(
 ) -> None:
     """Compute the flash, RAM and time that a learner needs; with a budget, list the settings that fit, best first."""
     network = zoo.find(model)
-    specified = options.specified(
-        strategy=strategy,
-        replay_layer=replay_layer,
-        memory_per_class=memory_per_class,
-        bits=bits,
-        latent_bits=latent_bits,
-        feature_layers=feature_layers,
-        n_components=n_components,
-        micro_batch_size=micro_batch_size,
-    )
+    specified = options.settings_in(locals() | {"size": None, "batch_size": None})
     if budget is not None or flash is not None:
         if specified:
             raise ValueError(f"--budget and --flash choose the settings: leave out {', '.join(specified)}.")

@@ -43,7 +43,7 @@ def serve(
         from bitreplay.serve.server import Endpoint, LearnerServer
     except ModuleNotFoundError as error:
         raise ValueError(f"This command needs {error.name}: pip install 'bitreplay[web]'.") from None
-    settings = options.specified(strategy=strategy, size=size)
+    settings = options.settings_in(locals())
     with Lock(state) as lock:
         if state.exists():
             if settings:

@@ -24,13 +24,13 @@ LATENT_BITS = 16
 Reals = NDArray[np.float64]
 
 
-def latent_code(samples: NDArray[np.float32], bits: int, *, signs: bool = True) -> LatentCode:
-    """From values (n, channels). `signs` False cuts every channel by Lloyd's method alone, wherever 0 lies."""
-    cuts, values = zip(*(channel_code(column, bits, signs) for column in samples.T.astype(np.float64)), strict=True)
+def latent_code(samples: NDArray[np.float32], bits: int) -> LatentCode:
+    """From values (n, channels)."""
+    cuts, values = zip(*(channel_code(column, bits) for column in samples.T.astype(np.float64)), strict=True)
     return LatentCode(bits, fixed(np.array(cuts), LATENT_BITS), fixed(np.array(values), LATENT_BITS))
 
 
-def channel_code(x: Reals, bits: int, signs: bool = True) -> tuple[Reals, Reals]:
+def channel_code(x: Reals, bits: int) -> tuple[Reals, Reals]:
     """Thresholds and values of one channel.
 
     >>> channel_code(np.array([-3.0, -1.0, 1.0, 3.0]), 1)
@@ -38,7 +38,7 @@ def channel_code(x: Reals, bits: int, signs: bool = True) -> tuple[Reals, Reals]
     """
     x = np.sort(x)
     negative = int(np.searchsorted(x, 0.0))
-    if not signs or min(negative, len(x) - negative) < MIN_SHARE * len(x):
+    if min(negative, len(x) - negative) < MIN_SHARE * len(x):
         return lloyd(x, 1 << bits)
     if bits == 1:
         size = np.abs(x).mean()

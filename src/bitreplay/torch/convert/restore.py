@@ -25,7 +25,7 @@ from bitreplay.torch.models.layers import trace
 LATENT = 0.05
 
 
-def restore(module: nn.Module, graph: Graph, latent: float = LATENT) -> list[str]:
+def restore(module: nn.Module, graph: Graph) -> list[str]:
     """Copy the weights of a converted network into a module.
 
     Parameters
@@ -34,8 +34,6 @@ def restore(module: nn.Module, graph: Graph, latent: float = LATENT) -> list[str
         A network that `convert` gives nodes of the same names.
     graph : Graph
         The network of a model file.
-    latent : float, optional
-        How far from zero the weights of a binary convolution without factors start.
 
     Returns
     -------
@@ -47,7 +45,7 @@ def restore(module: nn.Module, graph: Graph, latent: float = LATENT) -> list[str
     for name, path, layer in _layers(module, graph):
         if name not in stored:
             continue
-        for key, values in _tensors(layer, stored[name], latent).items():
+        for key, values in _tensors(layer, stored[name]).items():
             mine = state[f"{path}.{key}"]
             if mine.shape == values.shape:
                 mine.copy_(torch.from_numpy(np.ascontiguousarray(values)))
@@ -67,7 +65,7 @@ def _layers(module: nn.Module, graph: Graph) -> Iterator[tuple[str, str, nn.Modu
             yield name, path, traced.get_submodule(path)
 
 
-def _tensors(layer: nn.Module, node: Node, latent: float) -> dict[str, NDArray[np.float64]]:
+def _tensors(layer: nn.Module, node: Node) -> dict[str, NDArray[np.float64]]:
     """What the node holds, by the names that the layer has for it."""
     if node.attributes.get("learns") == 0:  # a rounding that `convert` put behind the layer
         return {}
@@ -75,7 +73,7 @@ def _tensors(layer: nn.Module, node: Node, latent: float) -> dict[str, NDArray[n
     if isinstance(layer, BinaryConv2d):
         words = node.arrays["weights"]
         assert isinstance(words, np.ndarray)
-        distance = real["scale"].reshape(-1, 1, 1, 1) if layer.scaled else latent
+        distance = real["scale"].reshape(-1, 1, 1, 1) if layer.scaled else LATENT
         return {"weight": (signs(words, layer.in_channels) * distance).transpose(0, 3, 1, 2)}
     if isinstance(layer, nn.BatchNorm2d):
         variance = np.maximum(real["inverse_sigma"] ** -2.0 - layer.eps, 0)

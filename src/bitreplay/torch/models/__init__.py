@@ -1,4 +1,4 @@
-"""The models by name, and the tensors at their replay layers."""
+"""The models by name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from bitreplay.torch.models.bireal18 import BiReal18
 from bitreplay.torch.models.efficientnet_lite import EfficientNetLite0
@@ -59,24 +58,3 @@ def check_widths(name: str, widths: Sequence[int]) -> None:
     if len(widths) != groups or min(widths) < MIN_WIDTH:
         listed = " ".join(map(str, widths))
         raise ValueError(f"The widths of {name} are {listed}; expected {groups} integers of at least {MIN_WIDTH}.")
-
-
-def replay_layer_tensors(model: nn.Module, images: Tensor) -> dict[str, Tensor]:
-    """The tensor at every replay layer of the model for these images (N, 3, H, W), in evaluation mode."""
-    tensors: dict[str, Tensor] = {}
-
-    def keep(name: str) -> Any:
-        return lambda module, inputs, output: tensors.__setitem__(name, output.detach())
-
-    replay_layers: dict[str, str] = model.replay_layers  # type: ignore[assignment]
-    handles = [model.get_submodule(path).register_forward_hook(keep(name)) for name, path in replay_layers.items()]
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            model(images)
-    finally:
-        model.train(was_training)
-        for handle in handles:
-            handle.remove()
-    return tensors

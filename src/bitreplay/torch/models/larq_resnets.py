@@ -21,7 +21,6 @@ from bitreplay.torch.models.layers import Add, DropFirst, GlobalAveragePool, Pad
 
 WIDTHS = (64, 128, 256, 512)
 CLIP = 1.25
-HALVINGS = 5  # of the map by a model with the large stem; the small one halves it three times
 
 
 class LarqBlock(nn.Module):

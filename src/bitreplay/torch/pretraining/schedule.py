@@ -11,6 +11,8 @@ import math
 import statistics
 from dataclasses import dataclass, field
 
+WARM_UP = 0.02  # of a stage
+
 
 @dataclass
 class Schedule:
@@ -59,9 +61,9 @@ def stage_of(progress: float, first_stage: float) -> tuple[int, float]:
     return 2, (progress - first_stage) / (1 - first_stage) if first_stage < 1 else 1.0
 
 
-def rate_factor(shape: str, position: float, warm_up: float = 0.02) -> float:
+def rate_factor(shape: str, position: float) -> float:
     """Factor of the learning rate at `position` (0 to 1) of a stage: a short rise times a linear or cosine fall."""
     position = min(max(position, 0.0), 1.0)
-    rise = min(1.0, (position + warm_up / 20) / warm_up) if warm_up else 1.0
+    rise = min(1.0, (position + WARM_UP / 20) / WARM_UP)
     fall = 1 - position if shape == "linear" else 0.5 * (1 + math.cos(math.pi * position))
     return rise * fall
