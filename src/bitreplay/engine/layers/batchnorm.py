@@ -159,8 +159,8 @@ def constants(node_fixed: Callable[[str], Fixed], x: Value, y_scale: Fraction, r
     factor_unit, mean_unit = ratio * _power(factor_point), mean_ratio * _power(mean_shift)
     return Constants(
         shift,
-        np.array([_times(i, 1, factor_unit) for i in inverses], np.int32),
-        np.array([_times(m, s, mean_unit) for m, s in means], np.int32),
+        np.array(_times(inverses, [1] * channels, factor_unit), np.int32),
+        np.array(_times(_integers(mean), scales.multiples, mean_unit), np.int32),
         {
             "a_shift": a_shift,
             "a_limit": (1 << a_bits) - 1,
@@ -191,10 +191,15 @@ def _largest(quotients: Sequence[tuple[int, int]]) -> Fraction:
     return Fraction(numerator, denominator)
 
 
-def _times(top: int, bottom: int, unit: Fraction) -> int:
-    """round(top / bottom * unit)."""
-    top, bottom = top * unit.numerator, bottom * unit.denominator
-    return divide_round(top, bottom) if bottom > 0 else divide_round(-top, -bottom)
+def _times(tops: Sequence[int], bottoms: Sequence[int], unit: Fraction) -> list[int]:
+    """round(top / bottom * unit) of each, as divide_round; written out, since there are tens of thousands."""
+    twice, under = 2 * unit.numerator, unit.denominator
+    found = []
+    for top, bottom in zip(tops, bottoms, strict=True):
+        numerator, denominator = top * twice, bottom * under
+        rounded = (abs(numerator) + abs(denominator)) // (2 * abs(denominator))
+        found.append(rounded if (numerator >= 0) == (denominator > 0) else -rounded)
+    return found
 
 
 def _point(largest: Fraction, limit: int) -> int:
