@@ -131,7 +131,8 @@ void over_rows(const DepthwiseConvArgs& a, Run run) {
         for (int64_t block = 0; block < blocks; ++block) {
           if (block)
             for (int row = 0; row < kKernel; ++row) rows[row] += kRow;
-          run(packed[channel / kBlock + block], rows, inside, (sample * a.out_h + out_row) * a.out_w, channel + block * kBlock);
+          run(packed[channel / kBlock + block], rows, inside, (sample * a.out_h + out_row) * a.out_w,
+              channel + block * kBlock);
         }
       }
     }
@@ -140,33 +141,35 @@ void over_rows(const DepthwiseConvArgs& a, Run run) {
 
 template <int kKernel, int kStride>
 void run_sums(const DepthwiseConvArgs& a) {
-  over_rows<kKernel, kStride>(a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
-    int32_t* to = a.sums + first * a.channels + channel;
-    run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
-      __m256i* place = reinterpret_cast<__m256i*>(to + column * a.channels);
-      _mm256_storeu_si256(place, _mm256_permute2x128_si256(low, high, 0x20));
-      _mm256_storeu_si256(place + 1, _mm256_permute2x128_si256(low, high, 0x31));
-    });
-  });
+  over_rows<kKernel, kStride>(
+      a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
+        int32_t* to = a.sums + first * a.channels + channel;
+        run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
+          __m256i* place = reinterpret_cast<__m256i*>(to + column * a.channels);
+          _mm256_storeu_si256(place, _mm256_permute2x128_si256(low, high, 0x20));
+          _mm256_storeu_si256(place + 1, _mm256_permute2x128_si256(low, high, 0x31));
+        });
+      });
 }
 
 template <int kKernel, int kStride, bool kPlain, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
   Lanes same = all_lanes(0);  // numbers that were not saturated
-  over_rows<kKernel, kStride>(a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
-    int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
-    const AffineOfSums::Column one = affine.columns[channel / kLanes], two = affine.columns[channel / kLanes + 1];
-    Words equal = all_words(0);
-    run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
-      const Lanes first_half = AffineOfSums::exact<false>(with, one, Lanes{low}, Lanes{low});
-      const Words exact = pack(first_half, AffineOfSums::exact<false>(with, two, Lanes{high}, Lanes{high}));
-      const Words clipped = smaller(larger(exact, with.low), with.high);
-      equal = count_same(equal, exact, clipped);
-      store_bytes(to + column * a.channels, clipped);
-    });
-    same = add_pairs(same, equal);
-  });
+  over_rows<kKernel, kStride>(
+      a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
+        int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
+        const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
+        const AffineOfSums::Column one = affine.columns[channel / kLanes], two = affine.columns[channel / kLanes + 1];
+        Words equal = all_words(0);
+        run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
+          const Lanes first_half = AffineOfSums::exact<false>(with, one, Lanes{low}, Lanes{low});
+          const Words exact = pack(first_half, AffineOfSums::exact<false>(with, two, Lanes{high}, Lanes{high}));
+          const Words clipped = smaller(larger(exact, with.low), with.high);
+          equal = count_same(equal, exact, clipped);
+          store_bytes(to + column * a.channels, clipped);
+        });
+        same = add_pairs(same, equal);
+      });
   const int64_t all = a.samples * a.out_h * a.out_w * a.channels;
   *a.affine->saturated = add(*a.affine->saturated, all - sum_of(same));
 }

@@ -15,7 +15,7 @@ namespace bitreplay {
 namespace {
 
 constexpr Order kOrder = Order::single;
-constexpr int64_t kBlock = 16, kBlocks = 4;  // channels in a vector; vectors in a strip
+constexpr int64_t kBlock = 16, kBlocks = 4;                       // channels in a vector; vectors in a strip
 constexpr int64_t kColumns = 192, kRow = kColumns * kBlock + 64;  // of a strip's row, at most; its bytes
 
 // How many results share columns: as many as the quads have room for.
