@@ -14,7 +14,7 @@
 
 #include <cstring>
 
-#include "kernels/affine/affine_bytes_neon.h"
+#include "kernels/affine/affine_of_sums_neon.h"
 #include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/prepared_in_order.h"
 
@@ -166,37 +166,20 @@ void run_sums(const DepthwiseConvArgs& a, int64_t block, int64_t begin, int64_t 
 
 // What affine makes of all sums; how many results lay outside its range.
 template <int kKernel, int kStride, bool kDown>
-int64_t run_affine(const DepthwiseConvArgs& a, int64_t block, const AffineInOrder& affine) {
-  const AffineInOrder::Column* const columns = affine.columns + block * kBlock / AffineInOrder::kChannels;
-  const int16x8_t low = vdupq_n_s16(int16_t(a.affine->low)), high = vdupq_n_s16(int16_t(a.affine->high));
-  const int32x4_t down = vdupq_n_s32(-int32_t(affine.down));
-  const int64_t rows = a.samples * a.out_h, apart = a.channels;
-  int16x8_t inside = vdupq_n_s16(0);
+int64_t run_affine(const DepthwiseConvArgs& a, int64_t block, const AffineInOrder& of) {
+  AffineOfSumsNeon<kDown> affine(*a.affine, of);
+  const int64_t rows = a.samples * a.out_h, apart = a.channels, channel = block * kBlock;
   int64_t same = 0;
   int8_t* to = nullptr;
-  const auto exact = [&](const AffineInOrder::Column& own, int32x4_t first, int32x4_t second) INLINE {
-    const int64x2x4_t constant = vld1q_s64_x4(own.constant);
-    const int32x4x2_t slope = vld1q_s32_x2(own.slope);
-    Narrow8 whole = high_halves(Narrow8{{first, second}} * Narrow8{{slope.val[0], slope.val[1]}},
-                                Wide8{{constant.val[0], constant.val[1], constant.val[2], constant.val[3]}});
-    if (kDown) whole = {{vshlq_s32(whole.v[0], down), vshlq_s32(whole.v[1], down)}};
-    const int16x8_t value = vqmovn_high_s32(vqmovn_s32(whole.v[0]), whole.v[1]);
-    const int16x8_t result = vminq_s16(vmaxq_s16(value, low), high);
-    inside = vaddq_s16(inside, vreinterpretq_s16_u16(vceqq_s16(result, value)));
-    return result;
-  };
   over_rows<kKernel, kStride>(
       a, block, 0, rows,
       [&](int64_t row) {
-        to = static_cast<int8_t*>(a.affine->y) + row * a.out_w * apart + block * kBlock;
-        same -= vaddlvq_s16(inside);
-        inside = vdupq_n_s16(0);
+        to = static_cast<int8_t*>(a.affine->y) + row * a.out_w * apart + channel;
+        same += affine.take_same();
       },
-      [&](int64_t column, const Sums& own) INLINE {
-        const int16x8_t front = exact(columns[0], own.a, own.b), back = exact(columns[1], own.c, own.d);
-        vst1q_s8(to + column * apart, vmovn_high_s16(vmovn_s16(front), back));
-      });
-  return rows * a.out_w * kBlock - (same - vaddlvq_s16(inside));
+      [&](int64_t column, const Sums& own)
+          INLINE { affine.put(channel, own.a, own.b, own.c, own.d, to + column * apart); });
+  return rows * a.out_w * kBlock - same - affine.take_same();
 }
 
 template <int kKernel, int kStride>
