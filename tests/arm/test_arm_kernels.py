@@ -14,7 +14,10 @@ from tests.engine.paths.one_record import Case
 from tests.engine.paths.random_shapes import SHAPES
 
 EXAMPLES = 30
-OWN = ("integer_conv", "integer_conv_limits", "integer_conv as in the law", "learned_conv as in the law")
+OWN = (
+    "integer_conv", "integer_conv_limits", "integer_conv as in the law", "learned_conv as in the law",
+    "depthwise_blocks", "depthwise_strips", "depthwise_conv as in the law",
+)  # fmt: skip
 
 
 def with_paths(names: Iterable[str]) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 // unit and the result's zero together, since whole units pass the rounding. All is made 2^up times as large where the
 // shift is below 32: the slopes of 32-bit x, else x itself, and the shortcut.
 //
-// Ties go away from 0: one less where the sum is negative; where an affine was prepared its constants say so.
+// Ties go away from 0: one less where the sum is negative.
 #pragma once
 #include "kernels/affine/affine_in_order.h"
 #include "kernels/lanes/lanes_neon.h"
@@ -33,9 +33,9 @@ static inline Narrow8 high_halves(Wide8 x, Wide8 y) {
            vaddhn_high_s64(vaddhn_s64(x.v[2], y.v[2]), x.v[3], y.v[3])}};
 }
 
-// The rows of eight channels, from the c-th on; how many results lay outside. kPrepared: the constant has all; kDown:
-// the high half is shifted.
-template <class X, bool kPrepared, bool kDown, bool kResidual = false, bool kClips = false>
+// The rows of eight channels, from the c-th on; how many results lay outside. kDown: the high half is
+// shifted.
+template <class X, bool kDown, bool kResidual = false, bool kClips = false>
 int64_t byte_column(const AffineArgs& a, const BytesScale& scale, ClippedTo clipped, int64_t c, Narrow8 slope,
                     Wide8 constant) {
   const X* x = static_cast<const X*>(a.x) + c;
@@ -53,18 +53,13 @@ int64_t byte_column(const AffineArgs& a, const BytesScale& scale, ClippedTo clip
     int16x8_t inside = vdupq_n_s16(0);
     for (const int8_t* end = y + rows * apart; y != end; x += apart, y += apart) {
       const Narrow8 own = load_times(x, clipped, kClips, times);
-      Narrow8 whole;
-      if (kPrepared) {
-        whole = high_halves(own * slope, constant);
-      } else {
-        Wide8 sum = multiply_add(constant, own, slope);
-        if (kResidual) {
-          sum = multiply_add(sum, load_times(residual, times), factor);
-          residual += apart;
-        }
-        for (int k = 0; k < 4; ++k) sum.v[k] = vsraq_n_s64(sum.v[k], sum.v[k], 63);
-        whole = high_halves(sum, added);
+      Wide8 sum = multiply_add(constant, own, slope);
+      if (kResidual) {
+        sum = multiply_add(sum, load_times(residual, times), factor);
+        residual += apart;
       }
+      for (int k = 0; k < 4; ++k) sum.v[k] = vsraq_n_s64(sum.v[k], sum.v[k], 63);
+      Narrow8 whole = high_halves(sum, added);
       if (kDown)
         for (int k = 0; k < 2; ++k) whole.v[k] = vshlq_s32(whole.v[k], down);
       const int16x8_t value = vqmovn_high_s32(vqmovn_s32(whole.v[0]), whole.v[1]);
@@ -104,26 +99,12 @@ bool affine_bytes(const AffineArgs& a, ClippedTo clipped) {
       constant[k] =
           left(a.b[c + k] - a.x_zero * a.a[c + k] - (residual ? a.residual_zero * a.residual_factor : 0), scale.up);
     }
-    const auto run = residual ? byte_column<X, false, sizeof(X) == 4, true, kClips>
-                              : byte_column<X, false, sizeof(X) == 4, false, kClips>;
+    const auto run =
+        residual ? byte_column<X, sizeof(X) == 4, true, kClips> : byte_column<X, sizeof(X) == 4, false, kClips>;
     outside += run(a, scale, clipped, c, load8(slopes), load8(constant));
   }
   *a.saturated = add(*a.saturated, outside);
   return true;
-}
-
-// The same of a convolution's sums, which are 32-bit numbers.
-inline void affine_of_rows_neon(const AffineArgs& a, const uint8_t* of_all) {
-  const AffineInOrder* prepared = reinterpret_cast<const AffineInOrder*>(of_all);
-  if (!prepared || !prepared->fits) return affine_neon(a);
-  const BytesScale scale = {0, prepared->down, 0};
-  int64_t outside = 0;
-  for (int64_t c = 0; c < a.channels; c += 8) {
-    const AffineInOrder::Column& own = prepared->columns[c / 8];
-    const auto run = prepared->down ? byte_column<int32_t, true, true> : byte_column<int32_t, true, false>;
-    outside += run(a, scale, {}, c, load8(own.slope), load8(own.constant));
-  }
-  *a.saturated = add(*a.saturated, outside);
 }
 
 }  // namespace

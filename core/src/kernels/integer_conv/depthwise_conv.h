@@ -35,6 +35,7 @@ struct DepthwiseConv {
   uint64_t (*prepared_bytes)(const DepthwiseConvArgs&) = nullptr;
   void (*prepare_affine)(const DepthwiseConvArgs&, uint8_t* prepared) = nullptr;
 };
-extern const DepthwiseConv kDepthwiseConvScalar, kDepthwiseConvAvx2, kDepthwiseConvAvx512, kDepthwiseConvNeon;
+extern const DepthwiseConv kDepthwiseConvScalar, kDepthwiseConvAvx2, kDepthwiseConvAvx512, kDepthwiseConvNeon,
+    kDepthwiseConvDotprod;
 
 }  // namespace bitreplay

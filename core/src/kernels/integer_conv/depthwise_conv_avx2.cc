@@ -1,12 +1,14 @@
 // Depthwise convolution of bytes with AVX2: pairs of columns by vpmaddwd, 16 channels in two halves (pairs.h).
 //
 // A strip holds the rows of taps of one row of results, for up to 32 channels: for each 16 of them the columns x - zero
-// as 16-bit numbers, two woven together; 0 where a tap lies outside the map. With stride 1, two neighbouring results
-// share their columns: the weights of the second stand one column further on, 0 beside them.
+// as 16-bit numbers, two woven together; 0 where a tap lies outside the map; of five rows, those outside are left
+// out. With stride 1, two neighbouring results share their columns: the weights of the second stand one column further
+// on, 0 beside them.
 #include <immintrin.h>
 
 #include <cstring>
 
+#include "arithmetic/sliding_window.h"
 #include "kernels/integer_conv/depthwise_conv_affine.h"
 
 namespace bitreplay {
@@ -14,7 +16,7 @@ namespace {
 
 constexpr Order kOrder = Order::woven;
 constexpr int64_t kBlock = 16, kBlocks = 2;  // channels in a vector of words; vectors in a strip
-constexpr int64_t kColumns = 192;            // of a strip's row, at most
+constexpr int64_t kColumns = 192, kRow = kColumns * kBlock + 2 * kBlock;  // of a strip's row, at most; its numbers
 
 template <int kKernel, int kStride>
 struct Shape {
@@ -22,7 +24,7 @@ struct Shape {
 };
 
 struct Strip {
-  alignas(32) int16_t rows[5][kBlocks][kColumns * kBlock + 2 * kBlock];
+  alignas(32) int16_t rows[5][kBlocks][kRow];
 };
 
 // The packed weights of 16 channels: for each row, result of a group, pair and half, as many pairs of words as lanes.
@@ -58,18 +60,20 @@ void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t c
   for (; column < columns; column += 2) put(column, none, none);
 }
 
-// The first kResults of four results of 16 channels: put(column, sums of one half, of the other). With stride 1 the
-// third and fourth are as the first two, a pair of columns further on; with stride 2 each is so behind the one before.
+// The first kResults of four results of 16 channels, of the rows of taps in `inside`: put(column, sums of one half, of
+// the other). With stride 1 the third and fourth are as the first two, a pair of columns further on; with stride 2
+// each is so behind the one before.
 template <int kResults, int kKernel, int kStride, class Put>
 inline __attribute__((always_inline)) void run_group(const Packed<kKernel, kStride>& weights,
-                                                     const int16_t* const* rows, int64_t column, Put put) {
+                                                     const int16_t* const* rows, TapRange inside, int64_t column,
+                                                     Put put) {
   using S = Shape<kKernel, kStride>;
   __m256i sums[kResults][2];
 #pragma GCC unroll 4
   for (int result = 0; result < kResults; ++result) sums[result][0] = sums[result][1] = _mm256_setzero_si256();
     // A loop: unrolled, the compiler would make copies of weights and inputs on the stack.
 #pragma GCC unroll 1
-  for (int row = 0; row < kKernel; ++row) {
+  for (int64_t row = inside.first; row < inside.last; ++row) {
     const int16_t* from = rows[row] + column * kStride * kBlock;
 #pragma GCC unroll 3
     for (int pair = 0; pair < S::kPairs; ++pair) {
@@ -94,14 +98,15 @@ inline __attribute__((always_inline)) void run_group(const Packed<kKernel, kStri
 // A row of results.
 template <int kKernel, int kStride, class Put>
 inline __attribute__((always_inline)) void run_row(const Packed<kKernel, kStride>& weights, const int16_t* const* rows,
-                                                   int64_t out_w, Put put) {
+                                                   TapRange inside, int64_t out_w, Put put) {
   int64_t column = 0;
-  for (; column + 4 <= out_w; column += 4) run_group<4>(weights, rows, column, put);
-  if (column + 2 <= out_w) run_group<2>(weights, rows, column, put), column += 2;
-  if (column < out_w) run_group<1>(weights, rows, column, put);
+  for (; column + 4 <= out_w; column += 4) run_group<4>(weights, rows, inside, column, put);
+  if (column + 2 <= out_w) run_group<2>(weights, rows, inside, column, put), column += 2;
+  if (column < out_w) run_group<1>(weights, rows, inside, column, put);
 }
 
-// run(weights, rows of taps, place of the row of results, first channel of 16) for every row of results.
+// run(weights, rows of taps, those to add up, place of the row of results, first channel of 16) for every row of
+// results.
 template <int kKernel, int kStride, class Run>
 void over_rows(const DepthwiseConvArgs& a, Run run) {
   using S = Shape<kKernel, kStride>;
@@ -115,14 +120,19 @@ void over_rows(const DepthwiseConvArgs& a, Run run) {
       int64_t filled = -a.pad;  // the next row of the map, which lies at its number modulo the taps
       for (int64_t out_row = 0; out_row < a.out_h; ++out_row) {
         const int64_t top = out_row * kStride - a.pad;
-        for (filled = max_of(filled, top); filled < top + kKernel; ++filled)
+        const TapRange all = {0, kKernel};  // of three rows, to know that they are three gains more
+        const TapRange inside = kKernel > 3 ? taps_inside(out_row, kStride, a.pad, kKernel, a.height) : all;
+        for (filled = max_of(filled, top + inside.first); filled < top + inside.last; ++filled)
           for (int64_t block = 0; block < blocks; ++block)
             fill_row(a, sample, filled, channel + block * kBlock, columns,
                      strip.rows[(filled + a.pad) % kKernel][block]);
+        const int16_t* rows[kKernel];
+        for (int row = 0; row < kKernel; ++row) rows[row] = strip.rows[(top + row + a.pad) % kKernel][0];
         for (int64_t block = 0; block < blocks; ++block) {
-          const int16_t* rows[kKernel];
-          for (int row = 0; row < kKernel; ++row) rows[row] = strip.rows[(top + row + a.pad) % kKernel][block];
-          run(packed[channel / kBlock + block], rows, (sample * a.out_h + out_row) * a.out_w, channel + block * kBlock);
+          if (block)
+            for (int row = 0; row < kKernel; ++row) rows[row] += kRow;
+          run(packed[channel / kBlock + block], rows, inside, (sample * a.out_h + out_row) * a.out_w,
+              channel + block * kBlock);
         }
       }
     }
@@ -131,33 +141,35 @@ void over_rows(const DepthwiseConvArgs& a, Run run) {
 
 template <int kKernel, int kStride>
 void run_sums(const DepthwiseConvArgs& a) {
-  over_rows<kKernel, kStride>(a, [&](const auto& weights, const int16_t* const* rows, int64_t first, int64_t channel) {
-    int32_t* to = a.sums + first * a.channels + channel;
-    run_row<kKernel, kStride>(weights, rows, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
-      __m256i* place = reinterpret_cast<__m256i*>(to + column * a.channels);
-      _mm256_storeu_si256(place, _mm256_permute2x128_si256(low, high, 0x20));
-      _mm256_storeu_si256(place + 1, _mm256_permute2x128_si256(low, high, 0x31));
-    });
-  });
+  over_rows<kKernel, kStride>(
+      a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
+        int32_t* to = a.sums + first * a.channels + channel;
+        run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
+          __m256i* place = reinterpret_cast<__m256i*>(to + column * a.channels);
+          _mm256_storeu_si256(place, _mm256_permute2x128_si256(low, high, 0x20));
+          _mm256_storeu_si256(place + 1, _mm256_permute2x128_si256(low, high, 0x31));
+        });
+      });
 }
 
 template <int kKernel, int kStride, bool kPlain, bool kTies>
 void run_affine(const DepthwiseConvArgs& a, const AffineOfSums& affine) {
   Lanes same = all_lanes(0);  // numbers that were not saturated
-  over_rows<kKernel, kStride>(a, [&](const auto& weights, const int16_t* const* rows, int64_t first, int64_t channel) {
-    int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
-    const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
-    const AffineOfSums::Column one = affine.columns[channel / kLanes], two = affine.columns[channel / kLanes + 1];
-    Words equal = all_words(0);
-    run_row<kKernel, kStride>(weights, rows, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
-      const Lanes first_half = AffineOfSums::exact<false>(with, one, Lanes{low}, Lanes{low});
-      const Words exact = pack(first_half, AffineOfSums::exact<false>(with, two, Lanes{high}, Lanes{high}));
-      const Words inside = smaller(larger(exact, with.low), with.high);
-      equal = count_same(equal, exact, inside);
-      store_bytes(to + column * a.channels, inside);
-    });
-    same = add_pairs(same, equal);
-  });
+  over_rows<kKernel, kStride>(
+      a, [&](const auto& weights, const int16_t* const* rows, TapRange inside, int64_t first, int64_t channel) {
+        int8_t* to = static_cast<int8_t*>(a.affine->y) + first * a.channels + channel;
+        const AffineOfSums::Finish<kPlain, false, kTies> with(affine, *a.affine);
+        const AffineOfSums::Column one = affine.columns[channel / kLanes], two = affine.columns[channel / kLanes + 1];
+        Words equal = all_words(0);
+        run_row<kKernel, kStride>(weights, rows, inside, a.out_w, [&](int64_t column, __m256i low, __m256i high) {
+          const Lanes first_half = AffineOfSums::exact<false>(with, one, Lanes{low}, Lanes{low});
+          const Words exact = pack(first_half, AffineOfSums::exact<false>(with, two, Lanes{high}, Lanes{high}));
+          const Words clipped = smaller(larger(exact, with.low), with.high);
+          equal = count_same(equal, exact, clipped);
+          store_bytes(to + column * a.channels, clipped);
+        });
+        same = add_pairs(same, equal);
+      });
   const int64_t all = a.samples * a.out_h * a.out_w * a.channels;
   *a.affine->saturated = add(*a.affine->saturated, all - sum_of(same));
 }

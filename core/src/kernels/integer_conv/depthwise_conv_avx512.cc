@@ -15,8 +15,8 @@ namespace bitreplay {
 namespace {
 
 constexpr Order kOrder = Order::single;
-constexpr int64_t kBlock = 16, kBlocks = 4;  // channels in a vector; vectors in a strip
-constexpr int64_t kColumns = 192;            // of a strip's row, at most
+constexpr int64_t kBlock = 16, kBlocks = 4;                       // channels in a vector; vectors in a strip
+constexpr int64_t kColumns = 192, kRow = kColumns * kBlock + 64;  // of a strip's row, at most; its bytes
 
 // How many results share columns: as many as the quads have room for.
 template <int kKernel, int kStride>
@@ -25,7 +25,7 @@ struct Shape {
 };
 
 struct Strip {
-  alignas(64) uint8_t rows[5][kBlocks][kColumns * kBlock + 64];
+  alignas(64) uint8_t rows[5][kBlocks][kRow];
 };
 
 // The packed weights of 16 channels: rows of taps in whole quads, and what is taken from sums.
@@ -59,7 +59,7 @@ struct Weights {
 
 // A row of the map, or of zeros outside of it, from column -pad on.
 void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t channel, int64_t blocks, int64_t columns,
-              uint8_t (*to)[kColumns * kBlock + 64]) {
+              uint8_t (*to)[kRow]) {
   const __m128i sign = _mm_set1_epi8(-128), zero = _mm_set1_epi8(char(a.x_zero + 128));
   const bool inside = row >= 0 && row < a.height;
   const int64_t first = min_of(a.pad, columns), last = inside ? min_of(a.pad + a.width, columns) : first;
@@ -156,9 +156,11 @@ void over_rows(const DepthwiseConvArgs& a, Run run) {
         const int64_t top = out_row * kStride - a.pad;
         for (filled = max_of(filled, top); filled < top + kKernel; ++filled)
           fill_row(a, sample, filled, channel, blocks, columns, strip.rows[(filled + a.pad) % kKernel]);
+        const uint8_t* rows[kKernel];
+        for (int row = 0; row < kKernel; ++row) rows[row] = strip.rows[(top + row + a.pad) % kKernel][0];
         for (int64_t block = 0; block < blocks; ++block) {
-          const uint8_t* rows[kKernel];
-          for (int row = 0; row < kKernel; ++row) rows[row] = strip.rows[(top + row + a.pad) % kKernel][block];
+          if (block)
+            for (int row = 0; row < kKernel; ++row) rows[row] += kRow;
           run(weights[block], rows, (sample * a.out_h + out_row) * a.out_w, channel + block * kBlock);
         }
       }

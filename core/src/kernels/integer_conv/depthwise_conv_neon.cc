@@ -8,7 +8,7 @@
 
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
-#include "kernels/affine/affine_bytes_neon.h"
+#include "kernels/affine/affine_of_sums_neon.h"
 #include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/prepared_in_order.h"
 

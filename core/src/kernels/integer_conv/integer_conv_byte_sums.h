@@ -339,13 +339,15 @@ struct ByteSums {
   static void run(const IntegerConvArgs& a, bool wide, Finish& finish) {
     Rows x;
     const int64_t all = a.samples * a.out_h * a.out_w;
-    for (int64_t q = 0, pixels; q < all; q += pixels) {
-      pixels = min_of(kPixels, all - q);
+    const int64_t tiles = (all + kPixels - 1) / kPixels;
+    for (int64_t q = 0, pixels, left = tiles; q < all; q += pixels, --left) {
+      pixels = (all - q + left - 1) / left;  // as many in each tile as in the next, or one more
       for (int64_t p = 0; p < kPixels; ++p)
         fill_rows(static_cast<const int8_t*>(a.x) + (q + min_of(p, pixels - 1)) * a.channels, a.channels, ways_of(a),
                   wide, x.bytes + p * kApart, x.words + p * kMostChannels);
       if (pixels <= 3) tile<3>(a, x, q, pixels, finish);
       else if (pixels <= 6) tile<6>(a, x, q, pixels, finish);
+      else if (pixels <= 8) tile<8>(a, x, q, pixels, finish);
       else tile<9>(a, x, q, pixels, finish);
     }
   }

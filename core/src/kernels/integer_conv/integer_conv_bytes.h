@@ -17,7 +17,7 @@
 #include "arithmetic/fixedpoint.h"
 #include "arithmetic/sliding_window.h"
 #include "bitreplay.h"
-#include "kernels/affine/affine_bytes_neon.h"
+#include "kernels/affine/affine_of_sums_neon.h"
 #include "kernels/affine/affine_part.h"
 #include "kernels/integer_conv/prepared_in_order.h"
 
@@ -138,6 +138,28 @@ struct ByteConv {
   // Pixels from `begin` to `pixels`, to `sums`.
   template <class X>
   static void run(const IntegerConvArgs& a, int64_t begin, int64_t pixels, int32_t* sums) {
+    const int64_t padded = padded_row(a);
+    over_tiles<X>(a, begin, pixels, [&](const Part& part) INLINE {
+      int32_t* to = sums + (part.pixel - begin) * a.outputs + part.output;
+      if (a.down == 0 && part.outputs == Tile::kOutputs && part.pixels == kPixels)
+        return Tile::template sums<X>(part.row, part.w, part.corrections, padded, to, a.outputs);
+      int32_t results[kPixels * Tile::kOutputs];
+      Tile::template sums<X>(part.row, part.w, part.corrections, padded, results, Tile::kOutputs);
+      for (int64_t p = 0; p < part.pixels; ++p)
+        for (int64_t o = 0; o < part.outputs; ++o)
+          to[p * a.outputs + o] = int32_t(round_shift(results[p * Tile::kOutputs + o], a.down));
+    });
+  }
+
+  // Up to kPixels pixels from number `pixel` on, up to kOutputs outputs from `output` on.
+  struct Part {
+    const Gathered& row;
+    const int8_t* w;
+    const int32_t* corrections;
+    int64_t pixel, pixels, output, outputs;
+  };
+  template <class X, class Each>
+  static void over_tiles(const IntegerConvArgs& a, int64_t begin, int64_t pixels, Each each) {
     constexpr int64_t outputs_at_once = Tile::kOutputs;
     const int64_t padded = padded_row(a);
     const int8_t* weights = reinterpret_cast<const int8_t*>(a.packed_weights);
@@ -150,20 +172,11 @@ struct ByteConv {
         if (p < count) row.gather<X>(a, first + p, p);
         else row.x[p] = row.x[0], row.upper[p] = row.upper[0];
       }
-      for (int64_t group = 0; group < groups_of(a); ++group) {
-        const int8_t* w = weights + group * outputs_at_once * padded;
-        const int32_t* from = corrections + group * outputs_at_once;
-        const int64_t outputs = min_of(outputs_at_once, a.outputs - group * outputs_at_once);
-        int32_t* to = sums + (first - begin) * a.outputs + group * outputs_at_once;
-        if (a.down == 0 && outputs == outputs_at_once && count == kPixels) {
-          Tile::template sums<X>(row, w, from, padded, to, a.outputs);
-          continue;
-        }
-        int32_t results[kPixels * outputs_at_once];
-        Tile::template sums<X>(row, w, from, padded, results, outputs_at_once);
-        for (int64_t p = 0; p < count; ++p)
-          for (int64_t o = 0; o < outputs; ++o)
-            to[p * a.outputs + o] = int32_t(round_shift(results[p * outputs_at_once + o], a.down));
+      Part part = {row, weights, corrections, first, count, 0, outputs_at_once};
+      for (; part.output < a.outputs; part.output += outputs_at_once) {
+        part.outputs = min_of(outputs_at_once, a.outputs - part.output);
+        each(part);
+        part.w += outputs_at_once * padded, part.corrections += outputs_at_once;
       }
     }
   }
