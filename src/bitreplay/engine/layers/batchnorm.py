@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from bitreplay.engine.arithmetic.fixedpoint import (
     Multiplier,
-    divide_round,
     floor_log2,
     round_fraction,
     round_shift,
