@@ -70,8 +70,9 @@ struct Weights {
 template <int kStep>
 void fill_row(const DepthwiseConvArgs& a, int64_t sample, int64_t row, int64_t channel, int64_t quads, int8_t* to) {
   const int8x16_t zero = vdupq_n_s8(int8_t(a.x_zero));
-  const int64_t width = row >= 0 && row < a.height ? a.width : 0, apart = a.channels;
-  const int8_t* x = a.x + (sample * a.height + row) * a.width * apart + channel;
+  const bool there = row >= 0 && row < a.height;
+  const int64_t width = there ? a.width : 0, apart = a.channels;
+  const int8_t* x = a.x + (sample * a.height + (there ? row : 0)) * a.width * apart + channel;
   const auto put = [&](int8x16_t p, int8x16_t q, int8x16_t r, int8x16_t s) INLINE {
     const int8x16_t even = vzip1q_s8(p, r), odd = vzip1q_s8(q, s), next = vzip2q_s8(p, r), other = vzip2q_s8(q, s);
     vst1q_s8_x4(to, {{vzip1q_s8(even, odd), vzip2q_s8(even, odd), vzip1q_s8(next, other), vzip2q_s8(next, other)}});
