@@ -125,8 +125,8 @@ void run(const IntegerConvArgs& a) {
   Conv::run<int16_t>(a);
 }
 
-// What affine makes of the sums of a part while they are in registers. A function of its own: within the loops around it
-// the compiler would keep sums in memory.
+// What affine makes of the sums of a part while they are in registers. A function of its own: within the loops around
+// it the compiler would keep sums in memory.
 template <class X, bool kDown>
 __attribute__((noinline)) void put_part(const Conv::Part& part, int64_t padded, int8_t* to, int64_t apart,
                                         AffineOfSumsNeon<kDown>& affine) {
