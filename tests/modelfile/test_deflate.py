@@ -41,7 +41,6 @@ def test_large_arrays_are_stored_smaller_and_come_back():
 
 
 BYTES = arrays()["bytes"]
-GOOD = ["I8", list(BYTES.shape)]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,8 @@ GOOD = ["I8", list(BYTES.shape)]
         (["I8", [8.0]], "is described wrongly"),
         (["I8", [BYTES.size - 1]], "does not have the 7999 bytes"),
         (["I8", [BYTES.size + 1]], "does not have the 8001 bytes"),
-        (["I64", [MOST // 8 + 1]], "more than are allowed"),
+        (["U64", [1000]], "is described wrongly"),
+        (["I32", [MOST // 4 + 1]], "more than are allowed"),
         (["I8", [10**30]], "more than are allowed"),
     ],
 )
@@ -66,6 +66,11 @@ def test_a_wrong_description_is_refused(entry, message):
     stored, _ = deflate({"bytes": BYTES})
     with pytest.raises(ContainerError, match=message):
         inflate(stored, {"bytes": entry}, MOST)
+
+
+def test_a_file_of_version_2_has_a_deflated_array():
+    with pytest.raises(ContainerError, match="expected version 1"):
+        inflate({"bytes": BYTES}, {}, MOST)
 
 
 def test_arrays_that_cannot_be_deflated_ones_are_refused():
@@ -119,7 +124,7 @@ def test_a_file_says_in_one_sentence_what_is_wrong_with_a_deflated_array(tmp_pat
     header, given = schema.write(graph)
     name = max(given, key=lambda key: given[key].nbytes)
     path = tmp_path / "wrong.safetensors"
-    texts = {"format": "bitreplay-model", "version": "2", "deflated": json.dumps({name: ["U64", [1]]})}
+    texts = {"format": "bitreplay-model", "version": "2", "deflated": json.dumps({name: ["I32", [2]]})}
     path.write_bytes(pack_container(given | {name: np.zeros(9, np.uint8)}, texts | _texts(tiny_model)))
     with pytest.raises(ModelFileError, match=r"Deflated tensor .* cannot be read|does not have the 8 bytes") as caught:
         modelfile.load(path)

@@ -37,6 +37,14 @@ def test_accuracy_and_costs_are_shown():
             assert any(row.startswith(words) for row in rows)
         bars = page.own.evaluate("[...document.querySelectorAll('#bars .track i')].map(i => parseFloat(i.style.width))")
         assert max(bars) == 100 and bars[3] > max(bars[:2])
+        page.own.select_option("#model", "react_tiny")
+        page.own.wait_for_function("() => localStorage.getItem('model') === 'react_tiny'")
+        page.teach("Orange")
+        page.own.wait_for_function(
+            "() => parseFloat(document.querySelectorAll('#bars .track i')[3].style.width) === 100"
+        )
+        bars = page.own.evaluate("[...document.querySelectorAll('#bars .track i')].map(i => parseFloat(i.style.width))")
+        assert bars[3] == 100 > max(bars[:3]), "of a binary network all costs are below those of its floating point"
         assert page.own.inner_text("#requests").startswith("None since the page was loaded.")
         problems = context.new_cdp_session(page.own).send("Page.getInstallabilityErrors")["installabilityErrors"]
         assert [one["errorId"] for one in problems] == ["in-incognito"]  # as every browser of a test is

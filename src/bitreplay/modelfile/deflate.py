@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bitreplay.modelfile.container import DTYPES, MAX_DIMENSIONS, NAMES, Arrays, ContainerError
 
+KINDS = ("I8", "I16", "I32")
 LEAST_BYTES, LEAST_GAIN = 4096, 16  # an array of at least so many bytes, if one in so many goes
 RAW = -15  # a stream without head or checksum: the file has its own
 
@@ -25,12 +26,13 @@ def deflate(arrays: Arrays) -> tuple[Arrays, Index]:
     stored, index = Arrays(), Index()
     for name, array in arrays.items():
         stored[name] = array
-        if array.nbytes < LEAST_BYTES or array.dtype == np.uint64:
+        kind = NAMES[array.dtype.newbyteorder("<")]
+        if array.nbytes < LEAST_BYTES or kind not in KINDS:
             continue
         packed = _packed(array)
         if len(packed) <= array.nbytes - array.nbytes // LEAST_GAIN:
             stored[name] = np.frombuffer(packed, np.uint8)
-            index[name] = [NAMES[array.dtype.newbyteorder("<")], list(array.shape)]
+            index[name] = [kind, list(array.shape)]
     return stored, index
 
 
@@ -46,11 +48,13 @@ def _packed(array: NDArray) -> bytes:
 
 def inflate(stored: Arrays, index: dict[str, Any], most_bytes: int) -> Arrays:
     """The arrays of a file. Together they have at most `most_bytes`, and no more is allocated on the file's word."""
+    if not index:
+        raise ContainerError("No tensor is deflated; expected version 1.")
     arrays = dict(stored)
     for name, entry in index.items():
         match entry:
             case [str(kind), list(shape)] if (
-                kind in DTYPES and len(shape) <= MAX_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
+                kind in KINDS and len(shape) <= MAX_DIMENSIONS and all(type(n) is int and n > 0 for n in shape)
                 and name in stored and stored[name].dtype == np.uint8 and stored[name].ndim == 1
             ):  # fmt: skip
                 dtype, size = DTYPES[kind], math.prod(shape) * DTYPES[kind].itemsize
