@@ -10,30 +10,24 @@
 #include <cstring>
 
 #include "kernels/integer_conv/depthwise_conv_affine.h"
+#include "kernels/integer_conv/depthwise_quads.h"
 
 namespace bitreplay {
 namespace {
 
 constexpr Order kOrder = Order::single;
-constexpr int64_t kBlock = 16, kBlocks = 4;                       // channels in a vector; vectors in a strip
+constexpr int64_t kBlock = kQuadChannels, kBlocks = 4;            // channels in a vector; vectors in a strip
 constexpr int64_t kColumns = 192, kRow = kColumns * kBlock + 64;  // of a strip's row, at most; its bytes
 
-// How many results share columns: as many as the quads have room for.
 template <int kKernel, int kStride>
-struct Shape {
-  static constexpr int kQuads = (kKernel + 3) / 4, kGroup = (4 * kQuads - kKernel) / kStride + 1;
-};
+using Shape = QuadShape<kKernel, kStride>;
 
 struct Strip {
   alignas(64) uint8_t rows[5][kBlocks][kRow];
 };
 
-// The packed weights of 16 channels: rows of taps in whole quads, and what is taken from sums.
 template <int kKernel>
-struct Packed {
-  int8_t of[kKernel][(kKernel + 3) / 4][kBlock][4];
-  int32_t taken[kBlock];
-};
+using Packed = PackedQuads<kKernel>;
 
 // The same for each result of a group: all taps of a row moved by as many columns as it lies behind the first.
 template <int kKernel, int kStride>
@@ -42,7 +36,7 @@ struct Weights {
   __m512i of[kKernel][S::kGroup][S::kQuads], taken;
 
   void fill(const Packed<kKernel>& from) {
-    taken = _mm512_load_si512(from.taken);
+    taken = _mm512_load_si512(from.corrections);
     for (int row = 0; row < kKernel; ++row) {
       for (int result = 0; result < S::kGroup; ++result) {
         const __m128i on = _mm_cvtsi32_si128(8 * result * kStride), back = _mm_cvtsi32_si128(32 - 8 * result * kStride);
@@ -243,35 +237,18 @@ bool run_as(const DepthwiseConvArgs& a) {
   });
 }
 
-template <int kKernel>
-void pack(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
-  memset(packed_weights, 0, size_t(a.channels / kBlock) * sizeof(Packed<kKernel>));
-  for (int64_t channel = 0; channel < a.channels; ++channel) {
-    Packed<kKernel>& to = reinterpret_cast<Packed<kKernel>*>(packed_weights)[channel / kBlock];
-    int64_t sum = 0;
-    for (int64_t row = 0; row < kKernel; ++row) {
-      for (int64_t tap = 0; tap < kKernel; ++tap) {
-        const int8_t weight = a.w[(channel * kKernel + row) * kKernel + tap];
-        to.of[row][tap / 4][swapped(channel % kBlock)][tap % 4] = weight;
-        sum += weight;
-      }
-    }
-    to.taken[swapped(channel % kBlock)] = int32_t(-(128 + a.x_zero) * sum);
-  }
-}
-
 bool serves(const DepthwiseConvArgs& a) {
   return a.channels % kBlock == 0 && (a.kernel == 3 || a.kernel == 5) && (a.stride == 1 || a.stride == 2);
 }
 
 uint64_t packed_weights_bytes(const DepthwiseConvArgs& a) {
   if (!serves(a)) return 0;
-  return uint64_t(a.channels / kBlock) * (a.kernel == 3 ? sizeof(Packed<3>) : sizeof(Packed<5>));
+  return packed_quads_bytes(a);
 }
 
 void pack_weights(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
-  if (a.kernel == 3) pack<3>(a, packed_weights);
-  else pack<5>(a, packed_weights);
+  if (a.kernel == 3) pack_quads<3>(a, 128 + a.x_zero, swapped, packed_weights);
+  else pack_quads<5>(a, 128 + a.x_zero, swapped, packed_weights);
 }
 
 bool run(const DepthwiseConvArgs& a) {

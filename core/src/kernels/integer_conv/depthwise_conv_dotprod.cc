@@ -16,6 +16,7 @@
 
 #include "kernels/affine/affine_of_sums_neon.h"
 #include "kernels/affine/affine_part.h"
+#include "kernels/integer_conv/depthwise_quads.h"
 #include "kernels/integer_conv/prepared_in_order.h"
 
 namespace bitreplay {
@@ -23,24 +24,20 @@ namespace {
 
 #define INLINE __attribute__((always_inline))
 
-constexpr int64_t kBlock = 16, kSumsAtOnce = 16384, kFewSums = 1 << 16;
+constexpr int64_t kBlock = kQuadChannels, kSumsAtOnce = 16384, kFewSums = 1 << 16;
 constexpr int64_t kQuadBytes = 4 * kBlock, kMostQuads = 128;  // of a strip's row
 
 template <int kKernel, int kStride>
-struct Shape {
-  static constexpr int kQuads = (kKernel + 3) / 4, kGroup = (4 * kQuads - kKernel) / kStride + 1;
+struct Shape : QuadShape<kKernel, kStride> {
+  using QuadShape<kKernel, kStride>::kQuads, QuadShape<kKernel, kStride>::kGroup;
   static constexpr int kStep = kGroup * kStride;
   static_assert(kQuads == 1 || kStep == 4, "the next group's first quad is this one's second");
 
   static int64_t quads_of(const DepthwiseConvArgs& a) { return (a.out_w + kGroup - 1) / kGroup - 1 + kQuads; }
 };
 
-// The packed weights of 16 channels: rows of taps in whole quads; -zero times the sum of each channel's.
 template <int kKernel>
-struct Packed {
-  int8_t of[kKernel][(kKernel + 3) / 4][kBlock][4];
-  int32_t corrections[kBlock];
-};
+using Packed = PackedQuads<kKernel>;
 
 // The same for each result of a group: all taps of a row moved by as many columns as it lies behind the first.
 template <int kKernel, int kStride>
@@ -209,23 +206,6 @@ bool run_as(const DepthwiseConvArgs& a) {
   return true;
 }
 
-template <int kKernel>
-void pack_as(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
-  memset(packed_weights, 0, size_t(a.channels / kBlock) * sizeof(Packed<kKernel>));
-  for (int64_t channel = 0; channel < a.channels; ++channel) {
-    Packed<kKernel>& to = reinterpret_cast<Packed<kKernel>*>(packed_weights)[channel / kBlock];
-    int32_t sum = 0;
-    for (int64_t row = 0; row < kKernel; ++row) {
-      for (int64_t tap = 0; tap < kKernel; ++tap) {
-        const int8_t weight = a.w[(channel * kKernel + row) * kKernel + tap];
-        to.of[row][tap / 4][channel % kBlock][tap % 4] = weight;
-        sum += weight;
-      }
-    }
-    to.corrections[channel % kBlock] = -int32_t(a.x_zero) * sum;
-  }
-}
-
 // what(Shape) of a window that this kernel has.
 template <class What>
 auto with_shape(const DepthwiseConvArgs& a, What what) {
@@ -240,12 +220,14 @@ bool serves(const DepthwiseConvArgs& a) {
 
 uint64_t packed_weights_bytes(const DepthwiseConvArgs& a) {
   if (!serves(a)) return kDepthwiseConvNeon.packed_weights_bytes(a);
-  return uint64_t(a.channels / kBlock) * (a.kernel == 3 ? sizeof(Packed<3>) : sizeof(Packed<5>));
+  return packed_quads_bytes(a);
 }
 
 void pack_weights(const DepthwiseConvArgs& a, uint8_t* packed_weights) {
   if (!serves(a)) return kDepthwiseConvNeon.pack_weights(a, packed_weights);
-  a.kernel == 3 ? pack_as<3>(a, packed_weights) : pack_as<5>(a, packed_weights);
+  const auto in_order = [](int64_t channel) { return channel; };
+  if (a.kernel == 3) pack_quads<3>(a, a.x_zero, in_order, packed_weights);
+  else pack_quads<5>(a, a.x_zero, in_order, packed_weights);
 }
 
 bool run(const DepthwiseConvArgs& a) {
